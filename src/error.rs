@@ -1,0 +1,227 @@
+//! One error type for the whole library: what is wrong, where in the file, what was found and what was expected.
+
+use core::fmt;
+
+/// What went wrong. Each kind belongs to exactly one `nk_status` of the C API, see [`ErrorKind::status`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ErrorKind {
+    /// The file could not be opened.
+    #[error("cannot open the model file")]
+    Open,
+    /// The file could not be read or mapped.
+    #[error("cannot read the model file")]
+    FileRead,
+    /// The first four bytes are not `NKIT`.
+    #[error("not a .nk model: the first four bytes are not NKIT")]
+    Magic,
+    /// Format version other than 3 and 4.
+    #[error("unsupported .nk format version")]
+    Version,
+    /// A header field has a value that no model can have.
+    #[error("invalid header")]
+    Header,
+    /// A section or record ends before its last byte.
+    #[error("the file ends too early")]
+    Truncated,
+    /// The file is longer or shorter than its header says.
+    #[error("the file size does not match the header")]
+    FileSize,
+    /// A count is above the limit of the format.
+    #[error("a limit of the format is exceeded")]
+    Limit,
+    /// A layer record has a kind byte other than 1 to 14.
+    #[error("unknown layer kind")]
+    LayerKind,
+    /// A tensor catalog entry contradicts itself or the header.
+    #[error("invalid tensor catalog entry")]
+    Catalog,
+    /// The QUAN section is missing, short or has impossible values.
+    #[error("invalid quantization section")]
+    Quant,
+    /// A weight or bias is NaN or infinite.
+    #[error("invalid payload")]
+    Payload,
+    /// The TCAS section is missing, short or has impossible values.
+    #[error("invalid test section")]
+    Cases,
+    /// A layer's configuration is impossible for its input.
+    #[error("invalid layer configuration")]
+    Layer,
+    /// A layer's tensors do not have the sizes that its configuration asks for.
+    #[error("tensor does not fit its layer")]
+    Weights,
+    /// A size does not fit the address arithmetic of this library.
+    #[error("size too large")]
+    SizeOverflow,
+    /// A valid model that this build cannot run.
+    #[error("unsupported network")]
+    Unsupported,
+    /// The arena has too little room left.
+    #[error("arena too small")]
+    Arena,
+    /// A caller's argument is wrong.
+    #[error("invalid argument")]
+    Argument,
+    /// A caller's output buffer is too small.
+    #[error("output buffer too small")]
+    Buffer,
+    /// The model handle holds no loaded model.
+    #[error("no model is loaded in this handle")]
+    NotLoaded,
+    /// The network was built by hand and is not finished.
+    #[error("not initialized")]
+    NotInitialized,
+}
+
+/// What a field should have been.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing is said about it.
+    #[default]
+    Unsaid,
+    /// Exactly this value.
+    Exactly(u64),
+    /// This value or more.
+    AtLeast(u64),
+    /// This value or less.
+    AtMost(u64),
+}
+
+/// An error with the place it was found at.
+///
+/// `Display` gives one sentence for the person who must act; it is kept under 128 bytes for every error this library
+/// makes, because the C API's message buffer has that size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// Index of the layer in the model, from 0.
+    pub layer: Option<u16>,
+    /// Kind byte of that layer, for its name in the text; 0 when unknown.
+    pub layer_kind: u8,
+    /// Offset in the file, in bytes.
+    pub offset: Option<u32>,
+    /// Field or quantity that is wrong, in the words of the format.
+    pub field: &'static str,
+    /// Value that was found.
+    pub found: Option<u64>,
+    /// Value that was expected.
+    pub expected: Expected,
+    /// What to do or why, when field and values do not say it all.
+    pub note: &'static str,
+}
+
+impl Error {
+    /// An error of this kind without further facts.
+    pub const fn new(kind: ErrorKind) -> Self {
+        Self {
+            kind,
+            layer: None,
+            layer_kind: 0,
+            offset: None,
+            field: "",
+            found: None,
+            expected: Expected::Unsaid,
+            note: "",
+        }
+    }
+
+    /// Names the field that is wrong.
+    pub const fn field(mut self, field: &'static str) -> Self {
+        self.field = field;
+        self
+    }
+
+    /// States the value that was found.
+    pub const fn found(mut self, value: u64) -> Self {
+        self.found = Some(value);
+        self
+    }
+
+    /// States the only right value.
+    pub const fn expected(mut self, value: u64) -> Self {
+        self.expected = Expected::Exactly(value);
+        self
+    }
+
+    /// States the least right value.
+    pub const fn at_least(mut self, value: u64) -> Self {
+        self.expected = Expected::AtLeast(value);
+        self
+    }
+
+    /// States the largest right value.
+    pub const fn at_most(mut self, value: u64) -> Self {
+        self.expected = Expected::AtMost(value);
+        self
+    }
+
+    /// Adds what to do or why.
+    pub const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
+        self
+    }
+
+    /// States the place in the file, unless a deeper one is already known.
+    pub fn at(mut self, offset: usize) -> Self {
+        if self.offset.is_none() {
+            self.offset = u32::try_from(offset).ok();
+        }
+        self
+    }
+
+    /// States the layer, unless it is already known.
+    pub fn in_layer(mut self, index: usize, kind: u8) -> Self {
+        if self.layer.is_none() {
+            self.layer = u16::try_from(index).ok();
+            self.layer_kind = kind;
+        }
+        self
+    }
+
+    /// Bytes, elements or entries that would have been right; 0 when the error is not about an amount.
+    pub const fn needed(&self) -> u64 {
+        match self.expected {
+            Expected::Unsaid => 0,
+            Expected::Exactly(n) | Expected::AtLeast(n) | Expected::AtMost(n) => n,
+        }
+    }
+
+    /// Bytes, elements or entries that were there; 0 when the error is not about an amount.
+    pub fn available(&self) -> u64 {
+        self.found.unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(layer) = self.layer {
+            write!(f, "layer {layer}")?;
+            if let Some(name) = crate::format::kind_name(self.layer_kind) {
+                write!(f, " ({name})")?;
+            }
+            f.write_str(if self.offset.is_some() { ", " } else { ": " })?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, "byte {offset}: ")?;
+        }
+        match (self.field, self.found) {
+            ("", _) if !self.note.is_empty() => return f.write_str(self.note),
+            ("", _) => write!(f, "{}", self.kind)?,
+            (field, Some(found)) => write!(f, "{field} is {found}")?,
+            (field, None) => write!(f, "{field}: {}", self.kind)?,
+        }
+        match self.expected {
+            Expected::Unsaid => {}
+            Expected::Exactly(n) => write!(f, ", expected {n}")?,
+            Expected::AtLeast(n) => write!(f, ", expected at least {n}")?,
+            Expected::AtMost(n) => write!(f, ", expected at most {n}")?,
+        }
+        if !self.note.is_empty() {
+            write!(f, "; {}", self.note)?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,151 @@
+//! What the kernels take. All maps are NHWC without a batch; all weights keep the order of the `.nk` file.
+
+use crate::tensor::Window;
+
+/// Elementwise activation functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Activation {
+    /// `x`
+    #[default]
+    None,
+    /// `x > 0 ? x : 0`; NaN becomes 0.
+    Relu,
+    /// `1 / (1 + exp(-x))`
+    Sigmoid,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// `x > 0 ? x : alpha * x`
+    LeakyRelu(f32),
+    /// `min(max(x, 0), 6)`; NaN stays NaN.
+    Relu6,
+    /// `x * sigmoid(x)`, inside YOLOX blocks.
+    Silu,
+    /// `0.5 x (1 + tanh(0.7978845608 (x + 0.044715 x^3)))`, inside ConvNeXt V2 blocks.
+    Gelu,
+}
+
+/// What happens to an accumulator on its way to the output, in this order:
+/// `out = activation((acc + bias[c]) * scale[c] + shift[c] + (accumulate ? out : 0))`.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a> {
+    /// One per output channel.
+    pub bias: &'a [f32],
+    /// Folded batch norm `(scale, shift)`, one each per output channel.
+    pub norm: Option<(&'a [f32], &'a [f32])>,
+    /// Adds the output's present content (a residual) before the activation.
+    pub accumulate: bool,
+    /// Applied last.
+    pub activation: Activation,
+}
+
+/// Where results go inside the output slice: output pixel `p`, channel `c` is written at `p * pitch + first + c`.
+/// Elements in between belong to other steps and stay untouched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// Elements from one pixel (row) to the next; at least `first +` the number of channels.
+    pub pitch: usize,
+    /// Element of channel 0 inside a pixel.
+    pub first: usize,
+}
+
+/// Convolution: `acc[y][x][o] = sum over ky, kx, i of input[y*s+ky-pad][x*s+kx-pad][i] * weights[o][ky][kx][i]`.
+#[derive(Debug)]
+pub struct Conv2d<'a> {
+    /// Geometry.
+    pub window: Window,
+    /// `[in_h, in_w, in_c]`
+    pub input: &'a [f32],
+    /// `[out_c, kernel_h, kernel_w, in_c]`
+    pub weights: &'a [f32],
+    /// Bias, batch norm, residual, activation.
+    pub epilogue: Epilogue<'a>,
+    /// Place of the results in `output`.
+    pub columns: Columns,
+    /// `conv2d_scratch_elems` elements, content undefined before and after.
+    pub scratch: &'a mut [f32],
+    /// `out_h * out_w` pixels of `columns.pitch` elements.
+    pub output: &'a mut [f32],
+}
+
+/// Matrix product: `acc[r][o] = sum over i of input[r][i] * weights[o][i]`.
+#[derive(Debug)]
+pub struct Dense<'a> {
+    /// Number of rows (batch, or pixels of a 1x1 convolution).
+    pub rows: usize,
+    /// `[rows, in_features]`; `in_features = input.len() / rows`.
+    pub input: &'a [f32],
+    /// `[out_features, in_features]`
+    pub weights: &'a [f32],
+    /// Bias (its length is `out_features`), batch norm, residual, activation.
+    pub epilogue: Epilogue<'a>,
+    /// Place of the results in `output`.
+    pub columns: Columns,
+    /// `dense_scratch_elems` elements, content undefined before and after.
+    pub scratch: &'a mut [f32],
+    /// `rows` rows of `columns.pitch` elements.
+    pub output: &'a mut [f32],
+}
+
+/// Depthwise convolution: `acc[y][x][c] = sum over ky, kx of input[..][..][c] * weights[c][ky][kx]`.
+#[derive(Debug)]
+pub struct DepthwiseConv2d<'a> {
+    /// Geometry; `in_c == out_c`.
+    pub window: Window,
+    /// `[in_h, in_w, c]`
+    pub input: &'a [f32],
+    /// `[c, kernel_h, kernel_w]`
+    pub weights: &'a [f32],
+    /// Bias, batch norm, residual, activation.
+    pub epilogue: Epilogue<'a>,
+    /// `depthwise_conv2d_scratch_elems` elements, content undefined before and after.
+    pub scratch: &'a mut [f32],
+    /// `[out_h, out_w, c]`
+    pub output: &'a mut [f32],
+}
+
+/// Pooling over the taps that lie inside the input.
+#[derive(Debug)]
+pub struct Pool2d<'a> {
+    /// Geometry; `in_c == out_c`.
+    pub window: Window,
+    /// `[in_h, in_w, c]`
+    pub input: &'a [f32],
+    /// `[out_h, out_w, c]`
+    pub output: &'a mut [f32],
+}
+
+/// Global response normalisation: with `n[c] = sqrt(sum over pixels of x^2)` and `m = mean over c of n[c]`,
+/// `x = gamma[c] * (x * n[c] / (m + eps)) + beta[c] + x`.
+#[derive(Debug)]
+pub struct Grn<'a> {
+    /// `[pixels, channels]`, read and written.
+    pub data: &'a mut [f32],
+    /// One per channel; its length is the number of channels.
+    pub gamma: &'a [f32],
+    /// One per channel.
+    pub beta: &'a [f32],
+    /// Added to the mean norm.
+    pub eps: f32,
+    /// `grn_scratch_elems` elements, content undefined before and after.
+    pub scratch: &'a mut [f32],
+}
+
+/// Scratch that every level's `conv2d` needs for this geometry, in elements.
+pub fn conv2d_scratch_elems(window: &Window) -> u32 {
+    crate::kernels::portable::conv2d::scratch_elems(window)
+}
+
+/// Scratch that every level's `dense` needs, in elements.
+pub fn dense_scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
+    crate::kernels::portable::dense::scratch_elems(rows, in_features, out_features)
+}
+
+/// Scratch that every level's `depthwise_conv2d` needs for this geometry, in elements.
+pub fn depthwise_conv2d_scratch_elems(window: &Window) -> u32 {
+    crate::kernels::portable::depthwise_conv2d::scratch_elems(window)
+}
+
+/// Scratch that every level's `grn` needs, in elements.
+pub fn grn_scratch_elems(channels: u32) -> u32 {
+    crate::kernels::portable::grn::scratch_elems(channels)
+}

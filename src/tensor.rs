@@ -1,0 +1,208 @@
+//! Shapes and size arithmetic that cannot overflow unnoticed.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::error::{Error, ErrorKind};
+
+/// Largest rank a tensor can have in the format and in the C API.
+pub const MAX_RANK: usize = 4;
+
+/// Shape of an activation between two layers.
+///
+/// A CNN works on maps `[height, width, channels]` (NHWC without the batch) until a flatten layer turns the map into one
+/// row; an MLP works on `[batch, features]`. Both are stored as three extents so that a dense layer over `h * w` rows
+/// and a 1x1 convolution over `h * w` pixels are the same computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Height of a map, or number of rows.
+    pub h: u32,
+    /// Width of a map; 1 for rows.
+    pub w: u32,
+    /// Channels of a map, or features of a row.
+    pub c: u32,
+    /// True for `[rows, features]`, false for `[height, width, channels]`.
+    pub is_rows: bool,
+}
+
+impl Shape {
+    /// A map `[height, width, channels]`.
+    pub const fn map(h: u32, w: u32, c: u32) -> Self {
+        Self { h, w, c, is_rows: false }
+    }
+
+    /// Rows `[rows, features]`.
+    pub const fn rows(rows: u32, features: u32) -> Self {
+        Self { h: rows, w: 1, c: features, is_rows: true }
+    }
+
+    /// Number of elements, or an error when it does not fit 31 bits (the largest tensor this library handles).
+    pub fn elements(&self) -> Result<u32, Error> {
+        checked_product(&[self.h, self.w, self.c])
+            .ok_or(Error::new(ErrorKind::SizeOverflow).field("number of elements").expected(MAX_ELEMENTS as u64))
+    }
+
+    /// The extents as the C API reports them, and the rank.
+    pub fn dims(&self) -> ([u32; MAX_RANK], u32) {
+        if self.is_rows { ([self.h, self.c, 0, 0], 2) } else { ([self.h, self.w, self.c, 0], 3) }
+    }
+}
+
+/// Most elements one tensor may have: its float form then fits in 32 bits of bytes with a sign to spare.
+pub const MAX_ELEMENTS: u32 = 1 << 29;
+
+/// Product of the extents, `None` above [`MAX_ELEMENTS`].
+pub fn checked_product(dims: &[u32]) -> Option<u32> {
+    let mut product = 1u64;
+    for &dim in dims {
+        product = product.checked_mul(u64::from(dim))?;
+        if product > u64::from(MAX_ELEMENTS) {
+            return None;
+        }
+    }
+    u32::try_from(product).ok()
+}
+
+/// Zero elements added around a map before a window moves over it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Padding {
+    /// Rows above.
+    pub top: u32,
+    /// Columns to the left.
+    pub left: u32,
+    /// Rows below.
+    pub bottom: u32,
+    /// Columns to the right.
+    pub right: u32,
+}
+
+impl Padding {
+    /// The same padding on all four sides.
+    pub const fn same(all: u32) -> Self {
+        Self { top: all, left: all, bottom: all, right: all }
+    }
+}
+
+/// Geometry of a window operation (convolution, depthwise convolution, pooling) from one map to another.
+///
+/// Output row `y` reads input rows `y * stride - pad_top .. + kernel_h`; rows outside the input count as padding. Columns
+/// likewise. Bottom and right padding are implied by `out_h` and `out_w`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Window {
+    /// Input height.
+    pub in_h: u32,
+    /// Input width.
+    pub in_w: u32,
+    /// Input channels.
+    pub in_c: u32,
+    /// Output height.
+    pub out_h: u32,
+    /// Output width.
+    pub out_w: u32,
+    /// Output channels; equal to `in_c` for depthwise convolution and pooling.
+    pub out_c: u32,
+    /// Kernel rows.
+    pub kernel_h: u32,
+    /// Kernel columns.
+    pub kernel_w: u32,
+    /// Step between two windows, the same on both axes.
+    pub stride: u32,
+    /// Padding rows above the input.
+    pub pad_top: u32,
+    /// Padding columns left of the input.
+    pub pad_left: u32,
+}
+
+impl Window {
+    /// Geometry over `input` with the output size `floor((size + pads - kernel) / stride) + 1` on each axis.
+    ///
+    /// Refuses a zero kernel or stride and a kernel that is larger than the padded input.
+    pub fn new(input: Shape, kernel: (u32, u32), stride: u32, pads: Padding, out_c: u32) -> Result<Self, Error> {
+        let out_h = out_extent(input.h, kernel.0, stride, pads.top, pads.bottom, "kernel height")?;
+        let out_w = out_extent(input.w, kernel.1, stride, pads.left, pads.right, "kernel width")?;
+        Ok(Self {
+            in_h: input.h,
+            in_w: input.w,
+            in_c: input.c,
+            out_h,
+            out_w,
+            out_c,
+            kernel_h: kernel.0,
+            kernel_w: kernel.1,
+            stride,
+            pad_top: pads.top,
+            pad_left: pads.left,
+        })
+    }
+
+    /// Shape of the output map.
+    pub fn output(&self) -> Shape {
+        Shape::map(self.out_h, self.out_w, self.out_c)
+    }
+
+    /// Kernel rows that lie inside the input for output row `y`, and the input row that the first of them reads.
+    #[inline(always)]
+    pub fn rows_at(&self, y: usize) -> Taps {
+        Taps::clip(y, self.stride, self.pad_top, self.kernel_h, self.in_h)
+    }
+
+    /// Kernel columns that lie inside the input for output column `x`, and the input column that the first of them reads.
+    #[inline(always)]
+    pub fn columns_at(&self, x: usize) -> Taps {
+        Taps::clip(x, self.stride, self.pad_left, self.kernel_w, self.in_w)
+    }
+
+    /// Output columns whose window lies inside the input from its first to its last column.
+    pub fn interior_columns(&self) -> core::ops::Range<usize> {
+        let (stride, pad) = (self.stride as usize, self.pad_left as usize);
+        let first = pad.div_ceil(stride);
+        let last_start = (self.in_w as usize + pad).checked_sub(self.kernel_w as usize);
+        let end = last_start.map_or(0, |start| start / stride + 1).min(self.out_w as usize);
+        first.min(end)..end
+    }
+}
+
+/// The part of a kernel axis that lies inside the input at one output position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taps {
+    /// First kernel position inside the input.
+    pub first: usize,
+    /// Number of kernel positions inside the input; 0 when the window lies in the padding.
+    pub count: usize,
+    /// Input position that `first` reads.
+    pub input: usize,
+}
+
+impl Taps {
+    #[inline(always)]
+    fn clip(out: usize, stride: u32, pad: u32, kernel: u32, input: u32) -> Self {
+        let start = out * stride as usize;
+        let pad = pad as usize;
+        let first = pad.saturating_sub(start);
+        let end = (input as usize + pad).saturating_sub(start).min(kernel as usize);
+        let first = first.min(end);
+        Self { first, count: end - first, input: (start + first).saturating_sub(pad) }
+    }
+}
+
+fn out_extent(
+    size: u32,
+    kernel: u32,
+    stride: u32,
+    before: u32,
+    after: u32,
+    field: &'static str,
+) -> Result<u32, Error> {
+    if stride == 0 {
+        return Err(Error::new(ErrorKind::Layer).field("stride").found(0).at_least(1));
+    }
+    if kernel == 0 {
+        return Err(Error::new(ErrorKind::Layer).field(field).found(0).at_least(1));
+    }
+    let padded = u64::from(size) + u64::from(before) + u64::from(after);
+    let Some(room) = padded.checked_sub(u64::from(kernel)) else {
+        return Err(Error::new(ErrorKind::Layer).field(field).found(u64::from(kernel)).at_most(padded));
+    };
+    let extent = room / u64::from(stride) + 1;
+    u32::try_from(extent).map_err(|_| Error::new(ErrorKind::SizeOverflow).field("output size").found(extent))
+}
