@@ -1,0 +1,162 @@
+/* The planned size is enough and one byte less is not, wherever the arena starts and whatever it held before; no byte
+ * outside the arena is written. */
+#include "check.h"
+
+enum { GUARD_BYTES = 64, CANARY = 0xC5 };
+
+/* An arena of exact size inside a larger block of canaries. */
+typedef struct arena_block {
+    unsigned char *block;
+    size_t block_bytes;
+    unsigned char *base;
+    size_t bytes;
+} arena_block;
+
+static arena_block make_arena(size_t bytes, size_t offset, unsigned char fill) {
+    arena_block made;
+    made.block_bytes = bytes + 2 * GUARD_BYTES + 64;
+    made.block = (unsigned char *)must_alloc(made.block_bytes);
+    memset(made.block, CANARY, made.block_bytes);
+    size_t start = (size_t)(round_up((uintptr_t)made.block + GUARD_BYTES, 64) - (uintptr_t)made.block);
+    made.base = made.block + start + offset;
+    made.bytes = bytes;
+    if (bytes > 0) {
+        memset(made.base, fill, bytes);
+    }
+    return made;
+}
+
+static bool canaries_stand(const arena_block *made) {
+    size_t before = (size_t)(made->base - made->block);
+    size_t behind = made->block_bytes - before - made->bytes;
+    return all_bytes(made->block, before, CANARY) && all_bytes(made->base + made->bytes, behind, CANARY);
+}
+
+/* Loads and runs twice in an arena of `bytes`; true when the output equals `wanted`, which the first call fills. */
+static bool works_in(const model_file *file, size_t bytes, size_t offset, unsigned char fill, float *wanted,
+                     bool first) {
+    arena_block made = make_arena(bytes, offset, fill);
+    nk_arena_t arena;
+    nk_model_t model;
+    bool works = false;
+    nk_arena_init(&arena, made.base, bytes);
+    if (EXPECT_OK(nk_load_memory(file->bytes, file->size, &arena, &model))) {
+        uint32_t inputs = nk_model_input_count(&model), outputs = nk_model_output_count(&model), count = 0;
+        float *input = (float *)must_alloc(inputs * sizeof *input);
+        float *output = (float *)must_alloc(outputs * sizeof *output);
+        size_t used = nk_arena_used(&arena);
+        fill_input(input, inputs, 1);
+        works = true;
+        for (int i = 0; i < 2 && works; i++) {
+            memset(output, 0xFF, outputs * sizeof *output);
+            works = EXPECT_OK(nk_forward(&model, &arena, input, inputs, output, outputs, &count)) && count == outputs;
+            if (first) {
+                memcpy(wanted, output, outputs * sizeof *output);
+                first = false;
+            }
+            works = works && memcmp(wanted, output, outputs * sizeof *output) == 0;
+        }
+        works = works && nk_arena_used(&arena) == used && used <= bytes;
+        free(input);
+        free(output);
+    }
+    EXPECT_THAT(canaries_stand(&made), "a byte outside the arena was written, offset %zu", offset);
+    free(made.block);
+    return works;
+}
+
+/* True when the text has this number in it. */
+static bool names(const char *text, size_t number) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%zu", number);
+    return strstr(text, digits) != NULL;
+}
+
+static void overflows_in(const model_file *file, size_t bytes) {
+    arena_block made = make_arena(bytes, 0, 0xFF);
+    nk_arena_t arena;
+    nk_model_t model;
+    nk_error_info_t info;
+    nk_arena_init(&arena, made.base, bytes);
+    EXPECT_STATUS(nk_load_memory(file->bytes, file->size, &arena, &model), NK_ERR_ARENA_OVERFLOW);
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    EXPECT_OK(nk_last_error_info(&info));
+    EXPECT_THAT(info.needed > info.available, "needed %zu, available %zu", info.needed, info.available);
+    EXPECT_THAT(names(nk_last_error(), info.needed), "needed %zu is not in the text", info.needed);
+    EXPECT_THAT(names(nk_last_error(), info.available), "available %zu is not in the text", info.available);
+    EXPECT_THAT(nk_arena_used(&arena) == 0, "a failed load keeps %zu bytes", nk_arena_used(&arena));
+    EXPECT_THAT(canaries_stand(&made), "a failed load wrote outside the arena of %zu bytes", bytes);
+    free(made.block);
+}
+
+static void arena_sweep(const model_file *file) {
+    if (is_int8_model(file)) {
+        return; /* refused for now, see refuses_int8 */
+    }
+    nk_memory_plan_t plan = plan_of(file);
+    nk_arch_info_t arch;
+    if (!EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch)) || !EXPECT(plan.arena_bytes > 0)) {
+        return;
+    }
+    float *wanted = (float *)must_alloc(arch.output_elements * sizeof *wanted);
+    EXPECT_THAT(works_in(file, plan.arena_bytes, 0, 0xFF, wanted, true), "the planned %zu bytes", plan.arena_bytes);
+    EXPECT_THAT(works_in(file, plan.arena_bytes, 0, 0x00, wanted, false), "an arena of zeros");
+    EXPECT_THAT(works_in(file, plan.arena_bytes + 4096, 0, 0x7F, wanted, false), "a larger arena of large floats");
+    overflows_in(file, plan.arena_bytes - 1);
+    overflows_in(file, plan.arena_bytes / 2);
+    overflows_in(file, 0);
+    for (size_t offset = 1; offset < 16; offset++) {
+        size_t bytes = plan.arena_bytes + plan.alignment - 1;
+        EXPECT_THAT(works_in(file, bytes, offset, 0xFF, wanted, false), "start offset %zu", offset);
+    }
+    EXPECT(nk_recommended_arena_bytes_memory(file->bytes, file->size) >= plan.arena_bytes);
+    free(wanted);
+}
+
+/* Weights stay where they are, at any address of the blob, and the plan for that address holds. */
+static void blob_offsets(const model_file *file) {
+    nk_arch_info_t arch;
+    if (is_int8_model(file) || file->size > 256 * 1024 ||
+        !EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch))) {
+        return;
+    }
+    float *wanted = (float *)must_alloc(arch.output_elements * sizeof *wanted);
+    unsigned char *block = (unsigned char *)must_alloc(file->size + 32);
+    unsigned char *aligned = block + (round_up((uintptr_t)block, 16) - (uintptr_t)block);
+    for (size_t offset = 0; offset < 16; offset++) {
+        model_file moved = *file;
+        moved.bytes = aligned + offset;
+        memcpy(moved.bytes, file->bytes, file->size);
+        nk_memory_plan_t plan = plan_of(&moved);
+        EXPECT_THAT(works_in(&moved, plan.arena_bytes, 0, 0xFF, wanted, offset == 0), "blob offset %zu", offset);
+        EXPECT_THAT(memcmp(moved.bytes, file->bytes, file->size) == 0, "the blob was written, offset %zu", offset);
+        overflows_in(&moved, plan.arena_bytes - 1);
+    }
+    free(block);
+    free(wanted);
+}
+
+/* Quantised models parse and are refused with a text until their kernels are there. */
+static void refuses_int8(const model_file *file) {
+    static unsigned char memory[1024 * 1024];
+    nk_arena_t arena;
+    nk_model_t model;
+    nk_arch_info_t arch;
+    if (!is_int8_model(file)) {
+        return;
+    }
+    nk_arena_init(&arena, memory, sizeof memory);
+    EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch));
+    EXPECT(arch.version == 4 && arch.input_elements > 0 && arch.output_elements > 0);
+    EXPECT_STATUS(nk_load_memory(file->bytes, file->size, &arena, &model), NK_ERR_UNSUPPORTED_NETWORK);
+    EXPECT(nk_last_error()[0] != '\0');
+    EXPECT(nk_arena_used(&arena) == 0);
+}
+
+int main(int argc, char **argv) {
+    for_each_model(argc, argv, "arena_sweep", arena_sweep);
+    for_each_model(argc, argv, "blob_offsets", blob_offsets);
+    for_each_model(argc, argv, "refuses_int8", refuses_int8);
+    return report();
+}

@@ -1,0 +1,20 @@
+"""Recipes of the committed models, grouped by purpose."""
+
+import zlib
+
+from oracle.prng import Prng
+
+from . import basics, blocks, digits, kinds, layers, quantised
+from .common import RECIPES
+
+__all__ = ["basics", "blocks", "digits", "kinds", "layers", "quantised", "build_model", "names"]
+
+
+def names():
+    """All model names in order of definition."""
+    return list(RECIPES)
+
+
+def build_model(name):
+    """Build one model; its random numbers depend on its name only."""
+    return RECIPES[name](Prng(zlib.crc32(name.encode())))

@@ -1,0 +1,167 @@
+//! QUAN section of int8 models: scales and zero points, one descriptor per weight tensor.
+
+use super::reader::Reader;
+use super::write::Sink;
+use super::{MAX_QUANT_ENTRIES, catalog::TensorEntry};
+use crate::error::{Error, ErrorKind};
+
+/// First four bytes of the section.
+pub const MAGIC: [u8; 4] = *b"QUAN";
+/// Section flag: lists of per-channel weight scales follow the descriptors.
+pub const FLAG_PER_CHANNEL: u16 = 1;
+/// Bytes of one descriptor.
+pub const ENTRY_BYTES: usize = 32;
+
+/// Scale and zero point of a tensor: `real = scale * (q - zero_point)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuantParams {
+    /// Real value of one step, above 0.
+    pub scale: f32,
+    /// Quantised value that stands for 0.
+    pub zero_point: i32,
+}
+
+/// Descriptor of one weight tensor and the activations around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuantEntry {
+    /// Input activations.
+    pub input: QuantParams,
+    /// Weights; the scale is unused when per-channel scales are there.
+    pub weights: QuantParams,
+    /// Unused by most layers: the bias has the scale `input.scale * weights.scale`.
+    pub bias: QuantParams,
+    /// Output activations.
+    pub output: QuantParams,
+}
+
+/// The section, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct QuantSection<'m> {
+    file: &'m [u8],
+    offset: usize,
+    entries: u16,
+    flags: u16,
+}
+
+impl<'m> QuantSection<'m> {
+    /// Reads and checks the section; `r` then stands behind it.
+    pub(super) fn read(file: &'m [u8], r: &mut Reader<'m>) -> Result<Self, Error> {
+        let offset = r.offset();
+        if r.take(4, "QUAN magic")? != MAGIC {
+            return Err(Error::new(ErrorKind::Quant).at(offset).note("the quantization section must start with QUAN"));
+        }
+        let (entries, flags) = (r.u16("QUAN count")?, r.u16("QUAN flags")?);
+        if entries == 0 || entries > MAX_QUANT_ENTRIES {
+            let error = Error::new(ErrorKind::Quant).field("QUAN count").found(u64::from(entries)).at(offset + 4);
+            return Err(if entries == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_QUANT_ENTRIES)) });
+        }
+        for _ in 0..entries {
+            QuantEntry::read(r)?;
+        }
+        let section = Self { file, offset, entries, flags };
+        if section.is_per_channel() {
+            for _ in 0..entries {
+                let count = r.u32("channel scale count")?;
+                for _ in 0..count {
+                    positive(r, "channel scale")?;
+                }
+            }
+        }
+        Ok(section)
+    }
+
+    /// Number of descriptors.
+    pub fn len(&self) -> usize {
+        usize::from(self.entries)
+    }
+
+    /// Never true for a section that was read from a file.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Flags word of the section.
+    pub fn flags(&self) -> u16 {
+        self.flags
+    }
+
+    /// Offset of the section in the file.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// True when per-channel weight scales follow the descriptors.
+    pub fn is_per_channel(&self) -> bool {
+        self.flags & FLAG_PER_CHANNEL != 0
+    }
+
+    /// Descriptor `index`.
+    pub fn entry(&self, index: usize) -> Option<QuantEntry> {
+        if index >= self.len() {
+            return None;
+        }
+        let at = self.offset + 8 + index * ENTRY_BYTES;
+        QuantEntry::read(&mut Reader::new(self.file, at, ErrorKind::Quant)).ok()
+    }
+
+    /// Per-channel weight scales of descriptor `index` as raw little-endian floats; empty when the scalar scale counts.
+    pub fn channel_scales(&self, index: usize) -> &'m [u8] {
+        if !self.is_per_channel() || index >= self.len() {
+            return &[];
+        }
+        let mut r = Reader::new(self.file, self.offset + 8 + self.len() * ENTRY_BYTES, ErrorKind::Quant);
+        let mut scales: &'m [u8] = &[];
+        for _ in 0..=index {
+            let bytes = r.u32("channel scale count").ok().and_then(|count| (count as usize).checked_mul(4));
+            let Some(Ok(list)) = bytes.map(|bytes| r.take(bytes, "channel scales")) else {
+                return &[];
+            };
+            scales = list;
+        }
+        scales
+    }
+}
+
+impl QuantEntry {
+    /// Reads one descriptor and checks that the scales are positive and the zero points are int8 values.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let input = QuantParams { scale: positive(r, "input scale")?, zero_point: int8(r, "input zero point")? };
+        let weights = QuantParams { scale: positive(r, "weight scale")?, zero_point: int8(r, "weight zero point")? };
+        let bias = QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant)?, zero_point: r.i32("bias zero point")? };
+        let output = QuantParams { scale: positive(r, "output scale")?, zero_point: int8(r, "output zero point")? };
+        Ok(Self { input, weights, bias, output })
+    }
+
+    /// Writes the descriptor.
+    pub fn write(&self, sink: &mut dyn Sink) {
+        for params in [self.input, self.weights, self.bias, self.output] {
+            sink.f32(params.scale);
+            sink.bytes(&params.zero_point.to_le_bytes());
+        }
+    }
+}
+
+/// Output channels of a weight tensor: its first dimension in every layer kind.
+pub fn channels(entry: &TensorEntry) -> u32 {
+    entry.dims[0]
+}
+
+fn positive(r: &mut Reader<'_>, field: &'static str) -> Result<f32, Error> {
+    let at = r.offset();
+    let scale = r.finite_f32(field, ErrorKind::Quant)?;
+    if scale > 0.0 {
+        Ok(scale)
+    } else {
+        Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0"))
+    }
+}
+
+fn int8(r: &mut Reader<'_>, field: &'static str) -> Result<i32, Error> {
+    let at = r.offset();
+    let zero_point = r.i32(field)?;
+    if (-128..=127).contains(&zero_point) {
+        Ok(zero_point)
+    } else {
+        Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be -128 to 127"))
+    }
+}

@@ -1,0 +1,562 @@
+//! One struct per layer kind: the bytes of its record, read and written.
+
+use super::reader::Reader;
+use super::write::Sink;
+use crate::error::{Error, ErrorKind};
+use crate::tensor::Padding;
+
+/// Name of a layer kind byte, as the specification spells it; `None` outside 1 to 14.
+pub const fn kind_name(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        1 => "dense",
+        2 => "conv2d",
+        3 => "max_pool2d",
+        4 => "flatten",
+        5 => "avg_pool2d",
+        6 => "batch_norm2d",
+        7 => "depthwise_conv2d",
+        8 => "convnextv2_block",
+        9 => "mobilenetv4_uib",
+        10 => "resnet_basic_block",
+        11 => "layernorm2d",
+        12 => "yolox_decoupled_head",
+        13 => "feature_tap",
+        14 => "yolox_pafpn_multiscale",
+        _ => return None,
+    })
+}
+
+/// Activation byte of dense, conv2d and depthwise_conv2d records. Bytes above 6 mean no activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActivationCode(pub u8);
+
+impl ActivationCode {
+    /// No activation.
+    pub const NONE: Self = Self(0);
+    /// Rectified linear unit.
+    pub const RELU: Self = Self(1);
+    /// Logistic function.
+    pub const SIGMOID: Self = Self(2);
+    /// Hyperbolic tangent.
+    pub const TANH: Self = Self(3);
+    /// Leaky rectified linear unit with the record's alpha.
+    pub const LEAKY_RELU: Self = Self(4);
+    /// Rectified linear unit clamped at 6.
+    pub const RELU6: Self = Self(5);
+    /// Softmax over the whole tensor, or over each row of a batch.
+    pub const SOFTMAX: Self = Self(6);
+
+    /// Name as the specification spells it.
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            1 => "relu",
+            2 => "sigmoid",
+            3 => "tanh",
+            4 => "leaky_relu",
+            5 => "relu6",
+            6 => "softmax",
+            _ => "none",
+        }
+    }
+
+    /// True when the layer's result is its accumulator.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0 || self.0 > 6
+    }
+}
+
+/// Fully connected layer (kind 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dense {
+    /// Output features.
+    pub units: u32,
+    /// Activation of the result.
+    pub activation: ActivationCode,
+    /// Slope of leaky_relu for negative inputs.
+    pub alpha: f32,
+}
+
+/// Convolution with a square kernel (kind 2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conv2d {
+    /// Kernel height and width.
+    pub kernel_size: u32,
+    /// Stride of both axes.
+    pub stride: u32,
+    /// Output channels.
+    pub filters: u32,
+    /// Activation of the result.
+    pub activation: ActivationCode,
+    /// Padding above.
+    pub pad_h: u8,
+    /// Padding to the left.
+    pub pad_w: u8,
+    /// Extra padding below (low four bits) and to the right (high four bits).
+    pub pad_extra: u8,
+    /// Slope of leaky_relu for negative inputs.
+    pub alpha: f32,
+}
+
+impl Conv2d {
+    /// The four paddings.
+    pub fn pads(&self) -> Padding {
+        pads(self.pad_h, self.pad_w, self.pad_extra & 15, self.pad_extra >> 4)
+    }
+}
+
+/// Depthwise convolution (kind 7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthwiseConv2d {
+    /// Kernel height.
+    pub kernel_h: u32,
+    /// Stride of both axes.
+    pub stride: u32,
+    /// Input and output channels.
+    pub channels: u32,
+    /// Activation of the result.
+    pub activation: ActivationCode,
+    /// Padding above.
+    pub pad_h: u8,
+    /// Padding to the left.
+    pub pad_w: u8,
+    /// Kernel width or extra padding; [`DepthwiseConv2d::kernel_and_pads`] tells which.
+    pub kernel_w: u8,
+    /// Slope of leaky_relu for negative inputs.
+    pub alpha: f32,
+}
+
+impl DepthwiseConv2d {
+    /// Kernel `(height, width)` and paddings.
+    ///
+    /// The byte `kernel_w` holds either the kernel's width or the extra padding of a square kernel; only the number of
+    /// weights per channel (`area`) tells which. `None` when no reading gives that area.
+    pub fn kernel_and_pads(&self, area: u32) -> Option<((u32, u32), Padding)> {
+        let (kh, byte) = (self.kernel_h, u32::from(self.kernel_w));
+        let plain = pads(self.pad_h, self.pad_w, 0, 0);
+        let extra = pads(self.pad_h, self.pad_w, self.kernel_w & 15, self.kernel_w >> 4);
+        let has_area = |kw: u32| kh.checked_mul(kw) == Some(area);
+        if has_area(kh) {
+            return Some(((kh, kh), if byte == kh { plain } else { extra }));
+        }
+        let literal = if byte == 0 { kh } else { byte };
+        if has_area(literal) {
+            return Some(((kh, literal), plain));
+        }
+        let kw = area.checked_div(kh).filter(|&kw| has_area(kw))?;
+        (extra != plain).then_some(((kh, kw), extra))
+    }
+}
+
+/// Maximum or average pooling (kinds 3 and 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pool2d {
+    /// Pool height.
+    pub pool_size: u32,
+    /// Stride of both axes.
+    pub stride: u32,
+    /// Padding above.
+    pub pad_h: u8,
+    /// Padding to the left.
+    pub pad_w: u8,
+    /// Pool width (low byte, 0 means square), extra padding below (bits 8-11) and to the right (bits 12-15).
+    pub packed: u16,
+}
+
+impl Pool2d {
+    /// Pool `(height, width)`.
+    pub fn pool(&self) -> (u32, u32) {
+        let width = u32::from(self.packed & 0xFF);
+        (self.pool_size, if width == 0 { self.pool_size } else { width })
+    }
+
+    /// The four paddings.
+    pub fn pads(&self) -> Padding {
+        let [_, extra] = self.packed.to_le_bytes();
+        pads(self.pad_h, self.pad_w, extra & 15, extra >> 4)
+    }
+}
+
+fn pads(top: u8, left: u8, extra_bottom: u8, extra_right: u8) -> Padding {
+    let (top, left) = (u32::from(top), u32::from(left));
+    Padding { top, left, bottom: top + u32::from(extra_bottom), right: left + u32::from(extra_right) }
+}
+
+/// Folded batch normalisation (kind 6).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchNorm2d {
+    /// Channels.
+    pub channels: u32,
+}
+
+/// Block with a channel count and an epsilon: convnextv2_block (kind 8) and layernorm2d (kind 11).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelsEps {
+    /// Channels.
+    pub channels: u32,
+    /// Added to variances and mean norms.
+    pub eps: f32,
+}
+
+/// MobileNetV4 universal inverted bottleneck (kind 9).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MobilenetV4Uib {
+    /// Input channels.
+    pub in_channels: u32,
+    /// Output channels.
+    pub out_channels: u32,
+    /// Kernel of the depthwise convolution before the expansion; 0 = none.
+    pub start_dw_kernel: u8,
+    /// Kernel of the depthwise convolution after the expansion; 0 = none.
+    pub middle_dw_kernel: u8,
+    /// Stride of the block.
+    pub stride: u8,
+    /// Non-zero when the middle depthwise convolution carries the stride.
+    pub middle_dw_downsample: u8,
+    /// Expanded channels = this times the input channels, rounded to a multiple of 8.
+    pub expand_ratio: f32,
+}
+
+/// ResNet basic block (kind 10).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResnetBasicBlock {
+    /// Input channels.
+    pub in_channels: u32,
+    /// Output channels.
+    pub out_channels: u32,
+    /// Stride of the first convolution and of the shortcut.
+    pub stride: u8,
+}
+
+/// YOLOX decoupled head (kind 12).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct YoloxDecoupledHead {
+    /// Input channels.
+    pub in_channels: u32,
+    /// Channels inside the head.
+    pub hidden_dim: u32,
+    /// Classes.
+    pub num_classes: u32,
+    /// 3x3 convolutions in each of the two branches.
+    pub num_convs: u8,
+}
+
+/// Marks a map for the PAFPN (kind 13).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FeatureTap {
+    /// Channels.
+    pub channels: u32,
+    /// 0 to 3; the PAFPN reads 0 (C3) and 1 (C4).
+    pub tap_id: u8,
+}
+
+/// YOLOX feature pyramid with three heads (kind 14).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct YoloxPafpnMultiscale {
+    /// Channels of tap 0.
+    pub c3_channels: u32,
+    /// Channels of tap 1.
+    pub c4_channels: u32,
+    /// Channels of the input.
+    pub c5_channels: u32,
+    /// Channels inside the pyramid and the heads.
+    pub hidden_dim: u32,
+    /// Classes.
+    pub num_classes: u32,
+    /// 3x3 convolutions in each branch of a head.
+    pub num_convs: u8,
+}
+
+/// A layer record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant carries the documented struct of the same name")]
+pub enum Layer {
+    Dense(Dense),
+    Conv2d(Conv2d),
+    MaxPool2d(Pool2d),
+    Flatten,
+    AvgPool2d(Pool2d),
+    BatchNorm2d(BatchNorm2d),
+    DepthwiseConv2d(DepthwiseConv2d),
+    ConvNextV2Block(ChannelsEps),
+    MobilenetV4Uib(MobilenetV4Uib),
+    ResnetBasicBlock(ResnetBasicBlock),
+    LayerNorm2d(ChannelsEps),
+    YoloxDecoupledHead(YoloxDecoupledHead),
+    FeatureTap(FeatureTap),
+    YoloxPafpnMultiscale(YoloxPafpnMultiscale),
+}
+
+impl Layer {
+    /// The kind byte, 1 to 14.
+    pub const fn kind(&self) -> u8 {
+        match self {
+            Self::Dense(_) => 1,
+            Self::Conv2d(_) => 2,
+            Self::MaxPool2d(_) => 3,
+            Self::Flatten => 4,
+            Self::AvgPool2d(_) => 5,
+            Self::BatchNorm2d(_) => 6,
+            Self::DepthwiseConv2d(_) => 7,
+            Self::ConvNextV2Block(_) => 8,
+            Self::MobilenetV4Uib(_) => 9,
+            Self::ResnetBasicBlock(_) => 10,
+            Self::LayerNorm2d(_) => 11,
+            Self::YoloxDecoupledHead(_) => 12,
+            Self::FeatureTap(_) => 13,
+            Self::YoloxPafpnMultiscale(_) => 14,
+        }
+    }
+
+    /// Reads one record: four prefix bytes and the body of its kind.
+    pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let at = r.offset();
+        let kind = r.u8("layer kind")?;
+        if kind_name(kind).is_none() {
+            return Err(Error::new(ErrorKind::LayerKind).field("layer kind").found(u64::from(kind)).at_most(14).at(at));
+        }
+        Self::read_body(kind, r).map_err(|error| Error { layer_kind: kind, ..error })
+    }
+
+    fn read_body(kind: u8, r: &mut Reader<'_>) -> Result<Self, Error> {
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(match kind {
+            1 => Self::Dense(Dense::read(r)?),
+            2 => Self::Conv2d(Conv2d::read(r)?),
+            3 => Self::MaxPool2d(Pool2d::read(r)?),
+            4 => Self::Flatten,
+            5 => Self::AvgPool2d(Pool2d::read(r)?),
+            6 => Self::BatchNorm2d(BatchNorm2d::read(r)?),
+            7 => Self::DepthwiseConv2d(DepthwiseConv2d::read(r)?),
+            8 => Self::ConvNextV2Block(ChannelsEps::read(r)?),
+            9 => Self::MobilenetV4Uib(MobilenetV4Uib::read(r)?),
+            10 => Self::ResnetBasicBlock(ResnetBasicBlock::read(r)?),
+            11 => Self::LayerNorm2d(ChannelsEps::read(r)?),
+            12 => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)?),
+            13 => Self::FeatureTap(FeatureTap::read(r)?),
+            _ => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)?),
+        })
+    }
+
+    /// Writes the record.
+    pub fn write(&self, sink: &mut dyn Sink) {
+        sink.bytes(&[self.kind(), 0, 0, 0]);
+        match self {
+            Self::Dense(record) => record.write(sink),
+            Self::Conv2d(record) => record.write(sink),
+            Self::MaxPool2d(record) | Self::AvgPool2d(record) => record.write(sink),
+            Self::Flatten => {}
+            Self::BatchNorm2d(record) => record.write(sink),
+            Self::DepthwiseConv2d(record) => record.write(sink),
+            Self::ConvNextV2Block(record) | Self::LayerNorm2d(record) => record.write(sink),
+            Self::MobilenetV4Uib(record) => record.write(sink),
+            Self::ResnetBasicBlock(record) => record.write(sink),
+            Self::YoloxDecoupledHead(record) => record.write(sink),
+            Self::FeatureTap(record) => record.write(sink),
+            Self::YoloxPafpnMultiscale(record) => record.write(sink),
+        }
+    }
+}
+
+// The functions below mirror the tables of the specification's section 3.2, field by field.
+
+impl Dense {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let units = r.u32("units")?;
+        let activation = ActivationCode(r.u8("activation")?);
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(Self { units, activation, alpha: r.finite_f32("alpha", ErrorKind::Layer)? })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.units);
+        sink.bytes(&[self.activation.0, 0, 0, 0]);
+        sink.f32(self.alpha);
+    }
+}
+
+impl Conv2d {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            kernel_size: r.u32("kernel_size")?,
+            stride: r.u32("stride")?,
+            filters: r.u32("filters")?,
+            activation: ActivationCode(r.u8("activation")?),
+            pad_h: r.u8("pad_h")?,
+            pad_w: r.u8("pad_w")?,
+            pad_extra: r.u8("pad_extra")?,
+            alpha: r.finite_f32("alpha", ErrorKind::Layer)?,
+        })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.kernel_size);
+        sink.u32(self.stride);
+        sink.u32(self.filters);
+        sink.bytes(&[self.activation.0, self.pad_h, self.pad_w, self.pad_extra]);
+        sink.f32(self.alpha);
+    }
+}
+
+impl DepthwiseConv2d {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let conv = Conv2d::read(r)?;
+        Ok(Self {
+            kernel_h: conv.kernel_size,
+            stride: conv.stride,
+            channels: conv.filters,
+            activation: conv.activation,
+            pad_h: conv.pad_h,
+            pad_w: conv.pad_w,
+            kernel_w: conv.pad_extra,
+            alpha: conv.alpha,
+        })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.kernel_h);
+        sink.u32(self.stride);
+        sink.u32(self.channels);
+        sink.bytes(&[self.activation.0, self.pad_h, self.pad_w, self.kernel_w]);
+        sink.f32(self.alpha);
+    }
+}
+
+impl Pool2d {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            pool_size: r.u32("pool_size")?,
+            stride: r.u32("stride")?,
+            pad_h: r.u8("pad_h")?,
+            pad_w: r.u8("pad_w")?,
+            packed: r.u16("pool width and extra padding")?,
+        })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.pool_size);
+        sink.u32(self.stride);
+        sink.bytes(&[self.pad_h, self.pad_w]);
+        sink.u16(self.packed);
+    }
+}
+
+impl BatchNorm2d {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let channels = r.u32("channels")?;
+        r.reserved(4, ErrorKind::Layer)?;
+        Ok(Self { channels })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.channels);
+        sink.u32(0);
+    }
+}
+
+impl ChannelsEps {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let channels = r.u32("channels")?;
+        r.reserved(4, ErrorKind::Layer)?;
+        Ok(Self { channels, eps: r.finite_f32("eps", ErrorKind::Layer)? })
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.channels);
+        sink.u32(0);
+        sink.f32(self.eps);
+    }
+}
+
+impl MobilenetV4Uib {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let record = Self {
+            in_channels: r.u32("in_channels")?,
+            out_channels: r.u32("out_channels")?,
+            start_dw_kernel: r.u8("start_dw_kernel")?,
+            middle_dw_kernel: r.u8("middle_dw_kernel")?,
+            stride: r.u8("stride")?,
+            middle_dw_downsample: r.u8("middle_dw_downsample")?,
+            expand_ratio: r.finite_f32("expand_ratio", ErrorKind::Layer)?,
+        };
+        r.reserved(4, ErrorKind::Layer)?;
+        Ok(record)
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.in_channels);
+        sink.u32(self.out_channels);
+        sink.bytes(&[self.start_dw_kernel, self.middle_dw_kernel, self.stride, self.middle_dw_downsample]);
+        sink.f32(self.expand_ratio);
+        sink.u32(0);
+    }
+}
+
+impl ResnetBasicBlock {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let record =
+            Self { in_channels: r.u32("in_channels")?, out_channels: r.u32("out_channels")?, stride: r.u8("stride")? };
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(record)
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.in_channels);
+        sink.u32(self.out_channels);
+        sink.bytes(&[self.stride, 0, 0, 0]);
+    }
+}
+
+impl YoloxDecoupledHead {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let record = Self {
+            in_channels: r.u32("in_channels")?,
+            hidden_dim: r.u32("hidden_dim")?,
+            num_classes: r.u32("num_classes")?,
+            num_convs: r.u8("num_convs")?,
+        };
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(record)
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.in_channels);
+        sink.u32(self.hidden_dim);
+        sink.u32(self.num_classes);
+        sink.bytes(&[self.num_convs, 0, 0, 0]);
+    }
+}
+
+impl FeatureTap {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let record = Self { channels: r.u32("channels")?, tap_id: r.u8("tap_id")? };
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(record)
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.u32(self.channels);
+        sink.bytes(&[self.tap_id, 0, 0, 0]);
+    }
+}
+
+impl YoloxPafpnMultiscale {
+    fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let record = Self {
+            c3_channels: r.u32("c3_channels")?,
+            c4_channels: r.u32("c4_channels")?,
+            c5_channels: r.u32("c5_channels")?,
+            hidden_dim: r.u32("hidden_dim")?,
+            num_classes: r.u32("num_classes")?,
+            num_convs: r.u8("num_convs")?,
+        };
+        r.reserved(3, ErrorKind::Layer)?;
+        Ok(record)
+    }
+
+    fn write(&self, sink: &mut dyn Sink) {
+        for value in [self.c3_channels, self.c4_channels, self.c5_channels, self.hidden_dim, self.num_classes] {
+            sink.u32(value);
+        }
+        sink.bytes(&[self.num_convs, 0, 0, 0]);
+    }
+}

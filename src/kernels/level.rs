@@ -1,0 +1,162 @@
+//! Which kernels run: what the CPU supports, lowered by what the environment or a test asks for.
+//!
+//! Two bytes are the only global state: the detected level, written once with a value that every thread would find
+//! alike, and the cap, written by [`cap_level`] alone. Neither needs a compare-and-swap, which Cortex-M0 lacks, and no
+//! other memory depends on them, so relaxed loads and stores are enough.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::{Kernels, portable, reference};
+
+/// A set of kernels, from the plainest to the fastest.
+///
+/// Every level exists as a value on every target, so that names can be parsed and printed anywhere; [`supported_levels`]
+/// tells which of them this CPU can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// Scalar loops in the order of the formulas: the specification.
+    Reference = 0,
+    /// Blocked loops that the compiler vectorises for the target's baseline.
+    Portable = 1,
+    /// x86-64 with AVX2 and FMA.
+    Avx2 = 2,
+}
+
+impl Level {
+    /// All levels in rising order.
+    pub const ALL: [Level; 3] = [Level::Reference, Level::Portable, Level::Avx2];
+
+    /// The name that `NETKIT_CPU` takes and that reports print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Reference => "reference",
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+        }
+    }
+
+    /// The level with this name; ASCII case does not matter.
+    pub fn from_name(name: &str) -> Option<Level> {
+        Level::from_bytes(name.as_bytes())
+    }
+
+    /// The level with this name, from bytes that may not be UTF-8 (the environment of a C program).
+    pub fn from_bytes(name: &[u8]) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether this CPU can run the level. Looks at the CPU each time; [`active`] is the cached question.
+    pub fn is_supported(self) -> bool {
+        match self {
+            Level::Reference | Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => super::x86_64::has_avx2(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 => false,
+        }
+    }
+
+    fn from_u8(byte: u8) -> Option<Level> {
+        Level::ALL.into_iter().find(|&level| level as u8 == byte)
+    }
+}
+
+/// Stands in [`DETECTED`] for "nobody has looked yet" and in [`CAP`] for "no cap"; above every level.
+const UNSET: u8 = u8::MAX;
+
+/// The best level that CPU and environment allow.
+static DETECTED: AtomicU8 = AtomicU8::new(UNSET);
+
+/// The lowest level that [`cap_level`] was called with.
+static CAP: AtomicU8 = AtomicU8::new(UNSET);
+
+/// The highest level that this CPU supports.
+pub fn best_level() -> Level {
+    if Level::Avx2.is_supported() { Level::Avx2 } else { Level::Portable }
+}
+
+/// The levels that this CPU supports, in rising order.
+pub fn supported_levels() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.is_supported())
+}
+
+/// The kernels of `level`, or of the best supported level below it.
+pub fn table(level: Level) -> &'static Kernels {
+    match level {
+        Level::Reference => &reference::KERNELS,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2::KERNELS,
+        Level::Portable | Level::Avx2 => &portable::KERNELS,
+    }
+}
+
+/// The kernels that this process uses: those of the best supported level, unless the environment variable `NETKIT_CPU`
+/// or [`cap_level`] asks for less. May be called from any thread; the first call detects, later ones read two bytes.
+pub fn active() -> &'static Kernels {
+    let detected = Level::from_u8(DETECTED.load(Ordering::Relaxed)).unwrap_or_else(|| {
+        // Threads that get here together find and store the same value.
+        let level = detect();
+        DETECTED.store(level as u8, Ordering::Relaxed);
+        level
+    });
+    table(Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(detected, |cap| cap.min(detected)))
+}
+
+/// Lowers the active level to `level` for the rest of the process; a cap never raises it. When threads set different
+/// caps at the same time, one of them wins.
+pub fn cap_level(level: Level) {
+    let present = CAP.load(Ordering::Relaxed);
+    CAP.store(present.min(level as u8), Ordering::Relaxed);
+}
+
+fn detect() -> Level {
+    #[cfg(feature = "host")]
+    if let Some(cap) = crate::host::cpu_cap() {
+        return best_level().min(cap);
+    }
+    best_level()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_is_found_by_its_name_in_any_case() {
+        for level in Level::ALL {
+            assert_eq!(Level::from_name(level.name()), Some(level));
+            assert_eq!(Level::from_u8(level as u8), Some(level));
+        }
+        assert_eq!(Level::from_name("AVX2"), Some(Level::Avx2));
+        for wrong in ["", "avx", "avx2 ", "native"] {
+            assert_eq!(Level::from_name(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(Level::from_bytes(b"\xff"), None);
+    }
+
+    #[test]
+    fn levels_rise_from_reference_to_best() {
+        assert!(Level::ALL.is_sorted());
+        assert_eq!(supported_levels().next(), Some(Level::Reference));
+        assert_eq!(supported_levels().last(), Some(best_level()));
+    }
+
+    #[test]
+    fn a_table_belongs_to_the_level_asked_for_or_the_best_below() {
+        for level in Level::ALL {
+            assert_eq!(table(level).level, level.min(best_level()));
+        }
+    }
+
+    #[test]
+    fn a_cap_lowers_the_active_level_and_never_raises_it() {
+        assert!(active().level <= best_level());
+        cap_level(Level::Portable);
+        assert!(active().level <= Level::Portable);
+        cap_level(Level::Reference);
+        assert_eq!(active().level, Level::Reference);
+        cap_level(Level::Avx2);
+        assert_eq!(active().level, Level::Reference);
+    }
+}

@@ -1,0 +1,17 @@
+//! From an accumulator to an output element.
+
+use super::activation::apply;
+use crate::kernels::Epilogue;
+
+/// `activation((acc + bias[c]) * scale[c] + shift[c] + (accumulate ? present : 0))`, where `present` is the output
+/// element before the call.
+pub(super) fn finish(acc: f32, c: usize, present: f32, epilogue: &Epilogue<'_>) -> f32 {
+    let mut value = acc + epilogue.bias[c];
+    if let Some((scale, shift)) = epilogue.norm {
+        value = value * scale[c] + shift[c];
+    }
+    if epilogue.accumulate {
+        value += present;
+    }
+    apply(value, epilogue.activation)
+}

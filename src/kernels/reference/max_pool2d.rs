@@ -1,0 +1,28 @@
+//! Max pooling.
+
+use crate::kernels::Pool2d;
+
+/// The largest input element under the window, starting from -3.4028235e38: that is the result of a window that lies in
+/// the padding, and of one that holds nothing larger than it. NaN is never the largest.
+pub fn max_pool2d(args: &mut Pool2d<'_>) {
+    let window = &args.window;
+    let (in_w, channels) = (window.in_w as usize, window.in_c as usize);
+    let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
+    for y in 0..out_h {
+        for x in 0..out_w {
+            let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+            for c in 0..channels {
+                let mut largest = f32::MIN;
+                for row in rows.input..rows.input + rows.count {
+                    for column in columns.input..columns.input + columns.count {
+                        let value = args.input[(row * in_w + column) * channels + c];
+                        if value > largest {
+                            largest = value;
+                        }
+                    }
+                }
+                args.output[(y * out_w + x) * channels + c] = largest;
+            }
+        }
+    }
+}

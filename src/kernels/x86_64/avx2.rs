@@ -1,0 +1,45 @@
+//! The portable kernels, compiled for AVX2 and FMA.
+//!
+//! The portable functions are always inlined, so each function here holds its kernel whole, with vectors of eight lanes.
+
+use crate::kernels::portable;
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
+
+/// Lanes of a vector.
+const LANES: usize = 8;
+
+/// One kernel per line: its name and parameters, and the portable function that it compiles.
+macro_rules! kernels {
+    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
+        $(fn $name($($arg: $type),*) {
+            #[target_feature(enable = "avx2,fma")]
+            fn compiled($($arg: $type),*) {
+                $portable
+            }
+            // SAFETY: `KERNELS` alone names this function, and only `kernels::table` hands `KERNELS` out, after
+            // `has_avx2` has found both features.
+            unsafe { compiled($($arg),*) }
+        })*
+
+        /// The AVX2 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
+        pub(in crate::kernels) static KERNELS: Kernels = Kernels { level: Level::Avx2, $($name),* };
+    };
+}
+
+kernels! {
+    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<LANES>(args, activate);
+    dense(args: &mut Dense<'_>) = portable::dense::run::<LANES>(args, activate);
+    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run(args, activate);
+    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
+    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
+    batch_norm2d(data: &mut [f32], scale: &[f32], shift: &[f32])
+        = portable::batch_norm2d::batch_norm2d(data, scale, shift);
+    layernorm2d(data: &mut [f32], gamma: &[f32], beta: &[f32], eps: f32)
+        = portable::layernorm2d::layernorm2d(data, gamma, beta, eps);
+    grn(args: &mut Grn<'_>) = portable::grn::grn(args);
+    softmax(data: &mut [f32], row_elems: usize) = portable::softmax::softmax(data, row_elems);
+    activate(data: &mut [f32], activation: Activation) = portable::activation::activate(data, activation);
+    add(data: &mut [f32], other: &[f32]) = portable::add::add(data, other);
+    add_upsampled2x(data: &mut [f32], half: &[f32], half_w: usize, channels: usize)
+        = portable::add::add_upsampled2x(data, half, half_w, channels);
+}

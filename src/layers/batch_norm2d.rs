@@ -1,0 +1,25 @@
+//! Folded batch normalisation: `x * scale[c] + shift[c]`. Directly behind a convolution without activation it becomes part
+//! of that convolution's epilogue, which computes the same numbers ([`Lowering::take_following_norm`]).
+
+use super::require_channels;
+use crate::error::Error;
+use crate::format::records::BatchNorm2d;
+use crate::plan::lowering::Lowering;
+use crate::plan::steps::Op;
+use crate::tensor::Shape;
+
+/// The shape stays.
+pub fn output_shape(record: &BatchNorm2d, input: Shape) -> Result<Shape, Error> {
+    require_channels("channels", record.channels, input)?;
+    Ok(input)
+}
+
+/// Tensors: scale `[c]`, shift `[c]`.
+pub fn lower(record: &BatchNorm2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    let shape = output_shape(record, l.shape)?;
+    let tensors = l.take(&[record.channels], record.channels)?;
+    let value = l.into_mutable(l.value, shape)?;
+    l.normalise(Op::BatchNorm2d, shape, tensors, 0.0, value)?;
+    l.set_result(value, shape);
+    Ok(())
+}

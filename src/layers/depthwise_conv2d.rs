@@ -1,0 +1,41 @@
+//! Depthwise convolution with multiplier 1: every channel has its own kernel.
+
+use super::{epilogue_activation, lower_softmax, require_channels};
+use crate::error::{Error, ErrorKind};
+use crate::format::records::DepthwiseConv2d;
+use crate::plan::lowering::{Lowering, Weighted};
+use crate::tensor::{Shape, Window};
+
+/// `[h, w, c]` to `[out_h, out_w, c]`. `weight_elems` tells the kernel's width, see
+/// [`DepthwiseConv2d::kernel_and_pads`].
+pub fn output_shape(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Shape, Error> {
+    window(record, input, weight_elems).map(|window| window.output())
+}
+
+fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Window, Error> {
+    require_channels("channels", record.channels, input)?;
+    let area = weight_elems / record.channels;
+    let geometry = record.kernel_and_pads(area).filter(|_| weight_elems.is_multiple_of(record.channels));
+    let Some((kernel, pads)) = geometry else {
+        let error = Error::new(ErrorKind::Weights).field("elements of the weight tensor").found(u64::from(weight_elems));
+        return Err(error.note("must be channels x kernel_h x kernel width"));
+    };
+    Window::new(input, kernel, record.stride, pads, record.channels)
+}
+
+/// Tensors: weights `[c, kernel_h, kernel_w]`, bias `[c]`; then those of a directly following batch norm.
+pub fn lower(record: &DepthwiseConv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    let (input, shape) = (l.value, l.shape);
+    let window = window(record, shape, l.next_weight_elems()?)?;
+    let tensors = l.take(&[record.channels, window.kernel_h, window.kernel_w], record.channels)?;
+    let step = Weighted {
+        norm: l.take_following_norm(record.activation, record.channels)?,
+        activation: epilogue_activation(record.activation, record.alpha),
+        ..Weighted::new(window, tensors)
+    };
+    let output = l.destination(window.output(), input)?;
+    l.depthwise_conv2d(step, input, output)?;
+    l.release(input);
+    l.set_result(output, window.output());
+    lower_softmax(record.activation, l)
+}

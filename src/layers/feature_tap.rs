@@ -1,0 +1,27 @@
+//! Feature tap: the running map is remembered for a PAFPN that follows; nothing is computed.
+
+use super::require_channels;
+use crate::error::{Error, ErrorKind};
+use crate::format::records::FeatureTap;
+use crate::plan::lowering::Lowering;
+use crate::tensor::Shape;
+
+/// Number of taps that can be remembered at a time.
+pub const MAX_TAPS: u8 = 4;
+
+/// The shape stays.
+pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Error> {
+    require_channels("channels", record.channels, input)?;
+    if record.tap_id >= MAX_TAPS {
+        let error = Error::new(ErrorKind::Layer).field("tap_id").found(u64::from(record.tap_id));
+        return Err(error.at_most(u64::from(MAX_TAPS) - 1));
+    }
+    Ok(input)
+}
+
+/// No tensors and no step. A later tap with the same id replaces an earlier one.
+pub fn lower(record: &FeatureTap, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    output_shape(record, l.shape)?;
+    l.set_tap(record.tap_id);
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Flatten: a map becomes one row in its memory order (NHWC); nothing moves.
+
+use crate::error::Error;
+use crate::plan::lowering::Lowering;
+use crate::tensor::Shape;
+
+/// `[h, w, c]` to `[1, h * w * c]`; rows stay as they are.
+pub fn output_shape(input: Shape) -> Result<Shape, Error> {
+    if input.is_rows { Ok(input) } else { Ok(Shape::rows(1, input.elements()?)) }
+}
+
+/// No tensors and no step.
+pub fn lower(l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    l.shape = output_shape(l.shape)?;
+    Ok(())
+}

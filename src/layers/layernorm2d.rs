@@ -1,0 +1,33 @@
+//! Layer normalisation over the channels of each pixel.
+
+use super::require_channels;
+use crate::error::{Error, ErrorKind};
+use crate::format::records::ChannelsEps;
+use crate::plan::lowering::Lowering;
+use crate::plan::steps::Op;
+use crate::tensor::Shape;
+
+/// The shape stays.
+pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Error> {
+    require_channels("channels", record.channels, input)?;
+    require_eps(record.eps)?;
+    Ok(input)
+}
+
+/// Refuses an epsilon below 0, which can make a variance negative.
+pub(super) fn require_eps(eps: f32) -> Result<(), Error> {
+    if eps >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Layer).field("eps").note("must not be negative"))
+}
+
+/// Tensors: gamma `[c]`, beta `[c]`.
+pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    let shape = output_shape(record, l.shape)?;
+    let tensors = l.take(&[record.channels], record.channels)?;
+    let value = l.into_mutable(l.value, shape)?;
+    l.normalise(Op::LayerNorm2d, shape, tensors, record.eps, value)?;
+    l.set_result(value, shape);
+    Ok(())
+}

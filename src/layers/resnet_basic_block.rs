@@ -1,0 +1,87 @@
+//! Basic block of ResNet-18/34 (He et al., 2015): two 3x3 convolutions with batch norm, the input or its projection added,
+//! ReLU.
+
+use super::{require_channels, require_positive};
+use crate::error::Error;
+use crate::format::records::ResnetBasicBlock;
+use crate::kernels::Activation;
+use crate::plan::lowering::{Lowering, Tensors, Weighted};
+use crate::tensor::{Padding, Shape, Window};
+
+/// Geometry of the convolutions; `shortcut` is the projection.
+struct Windows {
+    first: Window,
+    second: Window,
+    shortcut: Option<Window>,
+}
+
+/// `[h, w, in]` to `[out_h, out_w, out]`.
+pub fn output_shape(record: &ResnetBasicBlock, input: Shape) -> Result<Shape, Error> {
+    windows(record, input).map(|windows| windows.second.output())
+}
+
+/// Number of convolutions: 2, or 3 with a projection.
+pub fn convolutions(record: &ResnetBasicBlock, _input: Shape) -> u32 {
+    2 + u32::from(has_projection(record))
+}
+
+/// True when the shortcut is a 1x1 convolution instead of the input itself.
+pub fn has_projection(record: &ResnetBasicBlock) -> bool {
+    record.stride != 1 || record.in_channels != record.out_channels
+}
+
+fn windows(record: &ResnetBasicBlock, input: Shape) -> Result<Windows, Error> {
+    require_channels("in_channels", record.in_channels, input)?;
+    require_positive("out_channels", record.out_channels)?;
+    let (stride, channels) = (u32::from(record.stride), record.out_channels);
+    let first = Window::new(input, (3, 3), stride, Padding::same(1), channels)?;
+    let second = Window::new(first.output(), (3, 3), 1, Padding::same(1), channels)?;
+    let shortcut = if has_projection(record) {
+        Some(Window::new(input, (1, 1), stride, Padding::default(), channels)?)
+    } else {
+        None
+    };
+    Ok(Windows { first, second, shortcut })
+}
+
+/// Tensors, each followed by the batch norm's scale and shift: `[out, 3, 3, in]`, `[out, 3, 3, out]`, and with a
+/// projection `[out, 1, 1, in]`.
+pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+    let (input, shape) = (l.value, l.shape);
+    let windows = windows(record, shape)?;
+    let first = Weighted { activation: Activation::Relu, ..take(l, windows.first)? };
+    let second = Weighted { activation: Activation::Relu, accumulate: true, ..take(l, windows.second)? };
+    let output_shape = windows.second.output();
+
+    // The second convolution adds to its output, which therefore holds the shortcut beforehand: the projection, written
+    // straight to the block's result, or the input itself.
+    let projected = match windows.shortcut {
+        Some(window) => {
+            let step = take(l, window)?;
+            let projected = l.destination(output_shape, input)?;
+            l.conv2d(step, input, projected)?;
+            Some(projected)
+        }
+        None => None,
+    };
+    let inner = l.temporary(windows.first.output(), input)?;
+    l.conv2d(first, input, inner)?;
+    let output = match projected {
+        Some(projected) => {
+            l.release(input);
+            projected
+        }
+        None => l.into_mutable(input, shape)?,
+    };
+    l.conv2d(second, inner, output)?;
+    l.release(inner);
+    l.set_result(output, output_shape);
+    Ok(())
+}
+
+/// Takes a convolution and its batch norm.
+fn take(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Error> {
+    let tensors = l.take(&[window.out_c, window.kernel_h, window.kernel_w, window.in_c], window.out_c)?;
+    let norm: Tensors = l.take(&[window.out_c], window.out_c)?;
+    Ok(Weighted { norm: Some(norm), ..Weighted::new(window, tensors) })
+}

@@ -1,0 +1,38 @@
+//! Runs `.nk` neural-network files in memory that the caller provides: no heap, no std.
+//!
+//! ```text
+//!  .nk bytes (flash, mapped file, caller's buffer)
+//!     | format    every byte checked once; a borrowed view, nothing copied
+//!     v
+//!  Model          records, catalog, quantisation, test cases
+//!     | layers    each of the 14 layer kinds becomes primitive steps; the only place that knows fused blocks
+//!     v
+//!  steps
+//!     | plan      liveness -> offsets of activations and scratch; the answer to "how many bytes?"
+//!     v
+//!  Network        the plan in the caller's arena
+//!     | run       executes the steps with the kernels of the best level; decides nothing, allocates nothing
+//!     v
+//!  output
+//! ```
+//!
+//! `ffi` holds the C API, `host` what it needs of the C library, `summary` and `regression` what people read.
+#![no_std]
+#![deny(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod error;
+pub mod format;
+pub mod kernels;
+pub mod layers;
+pub mod network;
+pub mod plan;
+mod run;
+pub mod tensor;
+
+pub use error::{Error, ErrorKind};
+pub use format::Model;
+pub use network::Network;
+pub use plan::MemoryPlan;

@@ -1,0 +1,153 @@
+//! Places activations in the arena by liveness, while the steps are being made.
+//!
+//! Lowering says when a tensor is born and when it dies; this file keeps the tensors that live at the moment and finds
+//! room for the next one. It needs no list of all tensors, so planning takes no memory that grows with the model. Because
+//! the best position depends on tensors that come later, the planner lowers the model several times: first to learn the
+//! largest sum of live tensors, then once per [`Policy`], and keeps the smallest result.
+
+use crate::error::{Error, ErrorKind};
+
+/// Most tensors alive at one time. The widest layer kind, the PAFPN, needs ten, two of them feature taps.
+const MAX_LIVE: usize = 16;
+
+/// Offsets and sizes of activations are multiples of this many float elements: a cache line on desktop machines, an
+/// SIMD register on microcontrollers.
+pub const ALIGN_ELEMS: u32 = if cfg!(target_pointer_width = "64") { 16 } else { 4 };
+
+/// How room is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Count only: every tensor is placed at 0. Gives the largest sum of live tensors.
+    Count,
+    /// A tensor goes to the end of the memory opposite to the tensor it is made from, so that the two free gaps stay one.
+    /// Needs the size of the memory beforehand.
+    TwoEnded,
+    /// The lowest gap that fits.
+    FirstFit,
+    /// The smallest gap that fits.
+    BestFit,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Live {
+    first: u32,
+    /// 0 = free entry.
+    elems: u32,
+    references: u16,
+    is_high: bool,
+}
+
+/// Handle of a live tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot(u8);
+
+/// The tensors that live at the moment.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    policy: Policy,
+    capacity: u32,
+    live: [Live; MAX_LIVE],
+    live_elems: u32,
+    /// Largest sum of live tensors so far, in elements.
+    pub peak_elems: u32,
+    /// End of the highest tensor so far, in elements.
+    pub extent_elems: u32,
+}
+
+impl Placement {
+    /// No tensor is alive. `capacity` elements are the memory of the two-ended policy.
+    pub fn new(policy: Policy, capacity: u32) -> Self {
+        Self { policy, capacity, live: [Live::default(); MAX_LIVE], live_elems: 0, peak_elems: 0, extent_elems: 0 }
+    }
+
+    /// Gives room to a tensor of `elems` elements, which then has one reference.
+    pub fn allocate(&mut self, elems: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
+        let too_large = Error::new(ErrorKind::SizeOverflow).note("the activations of this model are too large");
+        let elems = elems.max(1).checked_next_multiple_of(ALIGN_ELEMS).ok_or(too_large)?;
+        let high = !away_from.is_some_and(|slot| self.get(slot).is_some_and(|live| live.is_high));
+        let first = self.find(elems, high).ok_or(too_large)?;
+        let end = first.checked_add(elems).ok_or(too_large)?;
+        self.live_elems = self.live_elems.checked_add(elems).ok_or(too_large)?;
+        self.peak_elems = self.peak_elems.max(self.live_elems);
+        self.extent_elems = self.extent_elems.max(end);
+        let full = Error::new(ErrorKind::Unsupported).note("too many tensors are alive at one time");
+        let index = self.live.iter().position(|live| live.elems == 0).ok_or(full)?;
+        if let Some(entry) = self.live.get_mut(index) {
+            *entry = Live { first, elems, references: 1, is_high: high };
+        }
+        Ok(Slot(index as u8))
+    }
+
+    /// Adds a reference.
+    pub fn retain(&mut self, slot: Slot) {
+        if let Some(live) = self.live.get_mut(usize::from(slot.0)) {
+            live.references = live.references.saturating_add(1);
+        }
+    }
+
+    /// Drops a reference; the last one frees the room.
+    pub fn release(&mut self, slot: Slot) {
+        if let Some(live) = self.live.get_mut(usize::from(slot.0)) {
+            live.references = live.references.saturating_sub(1);
+            if live.references == 0 {
+                self.live_elems -= live.elems;
+                *live = Live::default();
+            }
+        }
+    }
+
+    /// True when exactly one reference is left, so that the tensor may be overwritten.
+    pub fn is_exclusive(&self, slot: Slot) -> bool {
+        self.get(slot).is_some_and(|live| live.references == 1)
+    }
+
+    /// First element of a live tensor.
+    pub fn first(&self, slot: Slot) -> u32 {
+        self.get(slot).map_or(0, |live| live.first)
+    }
+
+    fn get(&self, slot: Slot) -> Option<&Live> {
+        self.live.get(usize::from(slot.0)).filter(|live| live.elems != 0)
+    }
+
+    fn find(&self, elems: u32, high: bool) -> Option<u32> {
+        match self.policy {
+            Policy::Count => Some(0),
+            Policy::TwoEnded if high => self.gaps(elems).last().map(|(start, size)| start.saturating_add(size - elems)),
+            Policy::TwoEnded | Policy::FirstFit => self.gaps(elems).next().map(|(start, _)| start),
+            Policy::BestFit => self.gaps(elems).min_by_key(|&(_, size)| size).map(|(start, _)| start),
+        }
+    }
+
+    /// The free gaps of at least `elems` elements in rising order, as `(start, size)`. When the memory has no such gap,
+    /// the room behind the highest tensor is the only one.
+    fn gaps(&self, elems: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let mut start = 0;
+        let mut any = false;
+        core::iter::from_fn(move || {
+            while start != u32::MAX {
+                let next = self.live.iter().filter(|live| live.elems != 0 && live.first >= start).min_by_key(|l| l.first);
+                let gap_start = start;
+                let gap_end = match next {
+                    Some(live) => {
+                        start = live.first.saturating_add(live.elems);
+                        live.first
+                    }
+                    None => {
+                        start = u32::MAX;
+                        match self.policy {
+                            Policy::TwoEnded if self.capacity.saturating_sub(gap_start) >= elems => self.capacity,
+                            Policy::TwoEnded if any => return None,
+                            _ => gap_start.checked_add(elems)?,
+                        }
+                    }
+                };
+                if gap_end - gap_start >= elems {
+                    any = true;
+                    return Some((gap_start, gap_end - gap_start));
+                }
+            }
+            None
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Kernels that read a neighbourhood or a whole row for each output element.
+
+use netkit::kernels::args::{conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems};
+use netkit::kernels::{Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d};
+use netkit::tensor::Window;
+use proptest::prelude::*;
+
+use crate::args::{Finish, Shifted, Tables, Values, channels, checked, columns, finish, gaps, seed, window};
+use crate::{Bound, Case};
+
+#[derive(Debug)]
+pub(crate) struct ConvCase {
+    window: Window,
+    finish: Finish,
+    gaps: (usize, usize),
+    seed: u64,
+}
+
+impl Case for ConvCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(5, false), finish(), gaps(), seed())
+            .prop_map(|(window, finish, gaps, seed)| Self { window, finish, gaps, seed })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let (pixels, channels) = ((window.out_h * window.out_w) as usize, window.out_c as usize);
+        let columns = columns(self.gaps, channels);
+        let input = values.slice((window.in_h * window.in_w * window.in_c) as usize);
+        let weights = values.slice((window.out_c * window.kernel_h * window.kernel_w * window.in_c) as usize);
+        let tables = Tables::new(&mut values, channels);
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window));
+        let mut output = values.output(pixels, columns, channels);
+        (kernels.conv2d)(&mut Conv2d {
+            window,
+            input: input.slice(),
+            weights: weights.slice(),
+            epilogue: tables.epilogue(self.finish),
+            columns,
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        checked(output, pixels, columns, channels)
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Sum((self.window.kernel_h * self.window.kernel_w * self.window.in_c) as usize)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DenseCase {
+    rows: usize,
+    in_features: usize,
+    out_features: usize,
+    finish: Finish,
+    gaps: (usize, usize),
+    seed: u64,
+}
+
+impl Case for DenseCase {
+    fn all() -> BoxedStrategy<Self> {
+        (1..=19usize, 1..=200usize, channels(), finish(), gaps(), seed())
+            .prop_map(|(rows, in_features, out_features, finish, gaps, seed)| Self {
+                rows,
+                in_features,
+                out_features: out_features as usize,
+                finish,
+                gaps,
+                seed,
+            })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        let mut values = Values::new(self.seed);
+        let columns = columns(self.gaps, self.out_features);
+        let input = values.slice(self.rows * self.in_features);
+        let weights = values.slice(self.out_features * self.in_features);
+        let tables = Tables::new(&mut values, self.out_features);
+        let scratch_elems = dense_scratch_elems(self.rows as u32, self.in_features as u32, self.out_features as u32);
+        let mut scratch = values.scratch(scratch_elems);
+        let mut output = values.output(self.rows, columns, self.out_features);
+        (kernels.dense)(&mut Dense {
+            rows: self.rows,
+            input: input.slice(),
+            weights: weights.slice(),
+            epilogue: tables.epilogue(self.finish),
+            columns,
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        checked(output, self.rows, columns, self.out_features)
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Sum(self.in_features)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DepthwiseCase {
+    window: Window,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for DepthwiseCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(7, true), finish(), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let input = values.slice((window.in_h * window.in_w * window.in_c) as usize);
+        let weights = values.slice((window.out_c * window.kernel_h * window.kernel_w) as usize);
+        let tables = Tables::new(&mut values, window.out_c as usize);
+        let mut scratch = values.scratch(depthwise_conv2d_scratch_elems(&window));
+        let mut output = values.slice((window.out_h * window.out_w * window.out_c) as usize);
+        (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
+            window,
+            input: input.slice(),
+            weights: weights.slice(),
+            epilogue: tables.epilogue(self.finish),
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Sum((self.window.kernel_h * self.window.kernel_w) as usize)
+    }
+}
+
+/// The two kinds of pooling take the same arguments.
+#[derive(Clone, Copy, Debug)]
+struct Pooling {
+    window: Window,
+    seed: u64,
+}
+
+impl Pooling {
+    fn all() -> impl Strategy<Value = Self> {
+        (window(4, true), seed()).prop_map(|(window, seed)| Self { window, seed })
+    }
+
+    fn run(&self, pool: fn(&mut Pool2d<'_>)) -> Vec<f32> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let input = values.slice((window.in_h * window.in_w * window.in_c) as usize);
+        let mut output = values.slice((window.out_h * window.out_w * window.out_c) as usize);
+        pool(&mut Pool2d { window, input: input.slice(), output: output.slice_mut() });
+        output.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct MaxPoolCase(Pooling);
+
+impl Case for MaxPoolCase {
+    fn all() -> BoxedStrategy<Self> {
+        Pooling::all().prop_map(Self).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        self.0.run(kernels.max_pool2d)
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Exact
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AvgPoolCase(Pooling);
+
+impl Case for AvgPoolCase {
+    fn all() -> BoxedStrategy<Self> {
+        Pooling::all().prop_map(Self).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        self.0.run(kernels.avg_pool2d)
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Exact
+    }
+}
