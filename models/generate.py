@@ -37,6 +37,9 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("names", nargs="*", help="models to make (default: all)")
     args = parser.parse_args()
+    unknown = set(args.names) - set(names())
+    if unknown:
+        parser.error(f"no such model: {', '.join(sorted(unknown))}")
     total, wrong = 0, 0
     for name in args.names or names():
         data = container.write(build_model(name))

@@ -29,8 +29,11 @@ pub mod kernels;
 pub mod layers;
 pub mod network;
 pub mod plan;
+pub mod regression;
 mod run;
+pub mod summary;
 pub mod tensor;
+pub mod text;
 
 pub use error::{Error, ErrorKind};
 pub use format::Model;

@@ -124,6 +124,7 @@ def _read_quant(reader):
 
 def _read_payload(reader, catalog, size):
     """The tensors of one payload region of `size` bytes (zero tail allowed)."""
+    _require(size % 4 == 0, "payload sizes must be multiples of 4")
     end = reader.pos + size
     tensors = [reader.array(dtype, int(np.prod(shape))).reshape(shape) for dtype, shape in catalog]
     tail = reader.raw(end - reader.pos) if end >= reader.pos else None

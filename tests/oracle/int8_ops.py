@@ -82,7 +82,7 @@ def requantise(total, quant, activation):
     """int32 totals (..., channels) to int8 with the layer's parameters."""
     channels = total.shape[-1]
     scales = quant.channel_scales
-    if scales is None or len(scales) != channels:
+    if scales is None:
         scales = [quant.weight_scale] * channels
     pairs = [multiplier(real(quant.in_scale) * real(s) / real(quant.out_scale)) for s in scales]
     mantissas, exponents = np.array(pairs, dtype=np.int64).T

@@ -223,16 +223,20 @@ def _check_values(model):
         for name in ("alpha", "eps"):
             _require(math.isfinite(getattr(layer, name, 0.0)), f"{name} must be finite")
     if model.quant is not None:
-        _require(len(model.quant) == len(model.weights), "one quantisation entry per weight tensor")
-        for entry in model.quant:
-            _check_quant(entry)
+        _check_quant(model)
 
 
-def _check_quant(entry):
-    scales = (entry.in_scale, entry.weight_scale, entry.out_scale)
-    _require(all(math.isfinite(s) and s > 0 for s in scales), "scales must be positive")
-    zeros = (entry.in_zero, entry.weight_zero, entry.out_zero)
-    _require(all(-128 <= z <= 127 for z in zeros), "zero points must fit int8")
+def _check_quant(model):
+    _require(len(model.quant) == len(model.weights), "one quantisation entry per weight tensor")
+    for entry, weight, bias in zip(model.quant, model.weights, model.biases):
+        scales = (entry.in_scale, entry.weight_scale, entry.out_scale)
+        zeros = (entry.in_zero, entry.weight_zero, entry.out_zero)
+        if entry.channel_scales is not None:
+            _require(len(entry.channel_scales) == bias.size, "one weight scale per channel")
+            scales += tuple(entry.channel_scales)
+        _require(all(math.isfinite(s) and s > 0 for s in scales), "scales must be positive")
+        _require(all(-128 <= z <= 127 for z in zeros), "zero points must fit int8")
+        _require(entry.weight_zero == 0 or weight.ndim == 2, "convolutions need symmetric weights")
 
 
 def _check_cases(model, outputs):

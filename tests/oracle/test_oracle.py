@@ -52,6 +52,22 @@ class Container(unittest.TestCase):
                 container.parse(data[:size])
 
 
+class Synth(unittest.TestCase):
+    def test_every_kind_and_activation(self):
+        layers = [layer for _, model in synth.models(3, 150) for layer in model.layers]
+        self.assertEqual({layer.kind for layer in layers}, set(r.RECORDS))
+        for kind in (r.DENSE, r.CONV2D, r.DEPTHWISE_CONV2D):
+            self.assertEqual({x.activation for x in layers if x.kind == kind}, set(range(7)))
+        self.assertEqual({x.convs for x in layers if x.kind == r.YOLOX_DECOUPLED_HEAD}, set(range(5)))
+
+    def test_cases_hold(self):
+        for source in (synth, synth_int8):
+            for name, model in source.models(4, 40):
+                again = container.parse(container.write(model))
+                plan.plan(again)
+                self.assertTrue(all(result.passed for result in cases.run_cases(again)), name)
+
+
 class Geometry(unittest.TestCase):
     def test_depthwise_byte(self):
         def window(kernel, pads, channels=2):

@@ -14,36 +14,46 @@ use core::array;
 use core::ops::Range;
 
 use crate::kernels::args::Conv2d;
-use crate::kernels::portable::activation;
+use crate::kernels::portable::activate;
 use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, Pieces, dot, outer, part, transpose};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, dot, outer_strip, part, transpose};
 use crate::tensor::{Taps, Window, checked_product};
 
-/// Largest kernel (elements of one output) that is worth a transposed panel; the panel then has 3 KiB.
-const MAX_PANEL_K: u32 = 96;
+/// Largest kernel (elements of one output) that is worth gathering and transposing.
+const MAX_PANEL_K: u32 = 48;
 /// Fewest pixels that pay for transposing.
 const MIN_PANEL_PIXELS: u64 = 16;
+/// Most scratch, in elements: 3 KiB.
+const MAX_SCRATCH_ELEMS: usize = 768;
 /// Input elements that are kept in the cache while all weights pass.
 const BLOCK_ELEMS: usize = 16 * 1024;
 
 /// Pixels and outputs of a tile in the general case.
 const PIXELS: usize = 2;
 const OUTPUTS: usize = 4;
-/// Pixels of a tile over a panel.
-const PANEL_PIXELS: usize = 4;
 
-/// Scratch in elements: one transposed panel of weights for small kernels, nothing otherwise.
+/// Scratch in elements, for small kernels: the gathered input of a few pixels, and as many panels of weights as there are
+/// or as 3 KiB can hold. Nothing for other kernels.
 pub fn scratch_elems(window: &Window) -> u32 {
+    let panels = panel_count(window);
+    if panels == 0 { 0 } else { (kernel_elems(window) * (PANEL_STRIP + panels * PANEL)) as u32 }
+}
+
+/// Panels of weights in scratch; 0 when the weights are read in place.
+fn panel_count(window: &Window) -> usize {
     let pixels = u64::from(window.out_h) * u64::from(window.out_w);
     match checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) {
-        Some(k) if k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => k * PANEL as u32,
+        Some(k) if k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
+            let fitting = (MAX_SCRATCH_ELEMS / k.max(1) as usize - PANEL_STRIP) / PANEL;
+            fitting.min((window.out_c as usize).div_ceil(PANEL))
+        }
         _ => 0,
     }
 }
 
 /// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) with vectors of four lanes.
 pub fn conv2d(args: &mut Conv2d<'_>) {
-    run::<4>(args, activation::activate);
+    run::<4>(args, activate);
 }
 
 /// The kernel with vectors of `L` lanes.
@@ -51,9 +61,8 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 pub fn run<const L: usize>(args: &mut Conv2d<'_>, activate: Activate) {
     let window = &args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
-    let panel_elems = scratch_elems(window) as usize;
-    if panel_elems > 0 {
-        small_kernel(args, panel_elems);
+    if panel_count(window) > 0 {
+        small_kernel(args);
         activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, activate);
         return;
     }
@@ -70,62 +79,110 @@ pub fn run<const L: usize>(args: &mut Conv2d<'_>, activate: Activate) {
 #[inline(always)]
 fn row_block<const L: usize>(args: &mut Conv2d<'_>, rows: Range<usize>) {
     let window = args.window;
-    let k = window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize;
+    let (out_w, k) = (window.out_w as usize, kernel_elems(&window));
     let outputs = args.epilogue.bias.len();
     let interior = window.interior_columns();
     for first in (0..outputs).step_by(OUTPUTS) {
         // Past the last output the tile repeats it, and drops the result.
         let weights: [&[f32]; OUTPUTS] = array::from_fn(|o| part(args.weights, (first + o).min(outputs - 1) * k, k));
-        let finish = Finish::new(&args.epilogue, first);
         for y in rows.clone() {
-            let place = |x| (y * window.out_w as usize + x) * args.columns.pitch + args.columns.first + first;
-            for x in border(&window, &interior) {
-                let tile = Tile::<1>::new(&window, y, x..x + 1);
-                let [sums] = dot::<L, 1, OUTPUTS>(tile.rows.count, &tile.input(args.input), &tile.weights(weights));
-                finish.store(&sums, args.output, place(x));
-            }
-            for x in interior.clone().step_by(PIXELS) {
-                let tile = Tile::<PIXELS>::new(&window, y, x..interior.end);
-                let sums = dot::<L, PIXELS, OUTPUTS>(tile.rows.count, &tile.input(args.input), &tile.weights(weights));
-                for (x, sums) in (x..interior.end).zip(&sums) {
-                    finish.store(sums, args.output, place(x));
-                }
+            for x in (0..out_w).step_by(STRIP) {
+                let mut strip = [[0.0; OUTPUTS]; STRIP];
+                let columns = x..out_w.min(x + STRIP);
+                dot_strip::<L>(&window, y, columns.clone(), &interior, args.input, weights, &mut strip);
+                let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
+                let sums = strip.get(..columns.len()).unwrap_or_default();
+                Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
             }
         }
     }
 }
 
-/// All outputs of the whole map, panel after panel.
+/// The sums of four outputs for the pixels `columns` of output row `y`.
 #[inline(always)]
-fn small_kernel(args: &mut Conv2d<'_>, panel_elems: usize) {
+fn dot_strip<const L: usize>(
+    window: &Window,
+    y: usize,
+    columns: Range<usize>,
+    interior: &Range<usize>,
+    input: &[f32],
+    weights: [&[f32]; OUTPUTS],
+    strip: &mut [[f32; OUTPUTS]; STRIP],
+) {
+    let mut x = columns.start;
+    while x < columns.end {
+        let sums = strip.get_mut(x - columns.start..).unwrap_or_default();
+        if interior.contains(&x) && x + PIXELS <= interior.end.min(columns.end) {
+            let tile = Tile::<PIXELS>::new(window, y, x);
+            let tile = dot::<L, PIXELS, OUTPUTS>(tile.rows.count, &tile.input(input), &tile.weights(weights));
+            for (sums, tile) in sums.iter_mut().zip(tile) {
+                *sums = tile;
+            }
+            x += PIXELS;
+        } else {
+            let tile = Tile::<1>::new(window, y, x);
+            let [tile] = dot::<L, 1, OUTPUTS>(tile.rows.count, &tile.input(input), &tile.weights(weights));
+            if let Some(sums) = sums.first_mut() {
+                *sums = tile;
+            }
+            x += 1;
+        }
+    }
+}
+
+/// All outputs of the whole map, some panels after each other. The input of a few pixels is gathered in rows of k, zero
+/// in the padding, and serves all these panels.
+#[inline(always)]
+fn small_kernel(args: &mut Conv2d<'_>) {
     let window = args.window;
-    let interior = window.interior_columns();
-    let panel = args.scratch.get_mut(..panel_elems).unwrap_or_default().as_chunks_mut::<PANEL>().0;
-    for first in (0..args.epilogue.bias.len()).step_by(PANEL) {
-        transpose(args.weights, first, panel);
-        let finish = Finish::new(&args.epilogue, first);
-        for y in 0..window.out_h as usize {
-            let place = |x| (y * window.out_w as usize + x) * args.columns.pitch + args.columns.first + first;
-            for x in border(&window, &interior) {
-                let tile = Tile::<1>::new(&window, y, x..x + 1);
-                let [sums] = outer(tile.rows.count, &tile.input(args.input), &tile.weights([panel]));
-                finish.store(&sums, args.output, place(x));
-            }
-            for x in interior.clone().step_by(PANEL_PIXELS) {
-                let tile = Tile::<PANEL_PIXELS>::new(&window, y, x..interior.end);
-                let sums = outer(tile.rows.count, &tile.input(args.input), &tile.weights([panel]));
-                for (x, sums) in (x..interior.end).zip(&sums) {
-                    finish.store(sums, args.output, place(x));
+    let (out_h, out_w, k) = (window.out_h as usize, window.out_w as usize, kernel_elems(&window));
+    let outputs = args.epilogue.bias.len();
+    let Some((gathered, panels)) = args.scratch.split_at_mut_checked(k * PANEL_STRIP) else { return };
+    let panels = panels.get_mut(..panel_count(&window) * k * PANEL).unwrap_or_default().as_chunks_mut::<PANEL>().0;
+    for group in (0..outputs).step_by(panels.len() / k * PANEL) {
+        for (i, panel) in panels.chunks_mut(k).enumerate() {
+            transpose(args.weights, group + i * PANEL, panel);
+        }
+        for y in 0..out_h {
+            for x in (0..out_w).step_by(PANEL_STRIP) {
+                let pixels = PANEL_STRIP.min(out_w - x);
+                let gathered = gathered.get_mut(..pixels * k).unwrap_or_default();
+                gather(&window, y, x, args.input, gathered);
+                for (panel, first) in panels.chunks(k).zip((group..outputs).step_by(PANEL)) {
+                    let sums = outer_strip(gathered, panel);
+                    let sums = sums.get(..pixels).unwrap_or_default();
+                    let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
+                    Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
                 }
             }
         }
     }
 }
 
-/// Output columns outside `interior`.
+/// Copies what the pixels from column `x` of output row `y` on read into rows of k, zero in the padding.
 #[inline(always)]
-fn border(window: &Window, interior: &Range<usize>) -> impl Iterator<Item = usize> + use<> {
-    (0..interior.start).chain(interior.end..window.out_w as usize)
+fn gather(window: &Window, y: usize, x: usize, input: &[f32], gathered: &mut [f32]) {
+    let channels = window.in_c as usize;
+    let kernel_row = window.kernel_w as usize * channels;
+    let rows = window.rows_at(y);
+    for (x, pixel) in (x..).zip(gathered.chunks_mut(kernel_elems(window))) {
+        let columns = window.columns_at(x);
+        if rows.count < window.kernel_h as usize || columns.count < window.kernel_w as usize {
+            pixel.fill(0.0);
+        }
+        for (row, to) in pixel.chunks_mut(kernel_row).skip(rows.first).take(rows.count).enumerate() {
+            let start = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
+            let from = part(input, start, columns.count * channels);
+            for (to, from) in to.iter_mut().skip(columns.first * channels).zip(from) {
+                *to = *from;
+            }
+        }
+    }
+}
+
+/// Elements of the kernel of one output.
+fn kernel_elems(window: &Window) -> usize {
+    window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize
 }
 
 /// Where `P` pixels of one output row find their input, for kernel positions that are the same for all of them.
@@ -143,13 +200,13 @@ struct Tile<const P: usize> {
 }
 
 impl<const P: usize> Tile<P> {
-    /// The first `P` pixels of `columns` in output row `y`; past its end the last one is repeated.
+    /// `P` pixels from column `x` of output row `y` on, interior ones if there are several.
     #[inline(always)]
-    fn new(window: &Window, y: usize, columns: Range<usize>) -> Self {
+    fn new(window: &Window, y: usize, x: usize) -> Self {
         let channels = window.in_c as usize;
         let input_row = window.in_w as usize * channels;
         let rows = window.rows_at(y);
-        let taps = window.columns_at(columns.start);
+        let taps = window.columns_at(x);
         Self {
             rows,
             first: taps.first * channels,
@@ -157,8 +214,7 @@ impl<const P: usize> Tile<P> {
             kernel_row: window.kernel_w as usize * channels,
             input_row,
             starts: array::from_fn(|p| {
-                let x = (columns.start + p).min(columns.end - 1);
-                rows.input * input_row + window.columns_at(x).input * channels
+                rows.input * input_row + (taps.input + p * window.stride as usize) * channels
             }),
         }
     }

@@ -10,12 +10,12 @@
 use core::array;
 
 use crate::kernels::args::Dense;
-use crate::kernels::portable::activation;
+use crate::kernels::portable::activate;
 use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, Pieces, dot, outer, transpose};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, dot, outer_strip, transpose};
 
 /// Longest row that is worth a transposed panel; the panel then has 3 KiB.
-const MAX_PANEL_K: u32 = 96;
+const MAX_PANEL_K: u32 = 48;
 /// Fewest rows that pay for transposing.
 const MIN_PANEL_ROWS: u32 = 16;
 /// Input elements that are kept in the cache while all weights pass.
@@ -26,9 +26,6 @@ const ROWS: usize = 2;
 const OUTPUTS: usize = 4;
 /// Outputs of a tile when there is one row.
 const SINGLE_OUTPUTS: usize = 8;
-/// Input rows of a tile over a panel.
-const PANEL_ROWS: usize = 4;
-
 /// Scratch in elements: one transposed panel of weights for short rows, nothing otherwise.
 pub fn scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
     let _ = out_features;
@@ -37,7 +34,7 @@ pub fn scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
 
 /// [`Kernels::dense`](crate::kernels::Kernels::dense) with vectors of four lanes.
 pub fn dense(args: &mut Dense<'_>) {
-    run::<4>(args, activation::activate);
+    run::<4>(args, activate);
 }
 
 /// The kernel with vectors of `L` lanes.
@@ -69,8 +66,8 @@ fn single_row<const L: usize>(args: &mut Dense<'_>, k: usize) {
     let input = Pieces::whole(args.input, [0], k);
     for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
         let weights = Pieces::whole(args.weights, starts::<SINGLE_OUTPUTS>(first, outputs, k), k);
-        let [sums] = dot::<L, 1, SINGLE_OUTPUTS>(1, &input, &weights);
-        Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first);
+        let sums = dot::<L, 1, SINGLE_OUTPUTS>(1, &input, &weights);
+        Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
 }
 
@@ -80,13 +77,17 @@ fn row_block<const L: usize>(args: &mut Dense<'_>, k: usize, start: usize, end: 
     let outputs = args.epilogue.bias.len();
     for first in (0..outputs).step_by(OUTPUTS) {
         let weights = Pieces::whole(args.weights, starts::<OUTPUTS>(first, outputs, k), k);
-        let finish = Finish::new(&args.epilogue, first);
-        for row in (start..end).step_by(ROWS) {
-            let input = Pieces::whole(args.input, starts::<ROWS>(row, end, k), k);
-            let sums = dot::<L, ROWS, OUTPUTS>(1, &input, &weights);
-            for (row, sums) in (row..end).zip(&sums) {
-                finish.store(sums, args.output, row * args.columns.pitch + args.columns.first + first);
+        for row in (start..end).step_by(STRIP) {
+            let rows = STRIP.min(end - row);
+            let mut strip = [[0.0; OUTPUTS]; STRIP];
+            for (tile, sums) in strip[..rows].chunks_mut(ROWS).enumerate() {
+                let input = Pieces::whole(args.input, starts::<ROWS>(row + tile * ROWS, end, k), k);
+                for (sums, tile) in sums.iter_mut().zip(dot::<L, ROWS, OUTPUTS>(1, &input, &weights)) {
+                    *sums = tile;
+                }
             }
+            let at = row * args.columns.pitch + args.columns.first + first;
+            Finish::new(&args.epilogue, first).store(&strip[..rows], args.output, at, args.columns.pitch);
         }
     }
 }
@@ -97,14 +98,11 @@ fn short_rows(args: &mut Dense<'_>, k: usize, panel_elems: usize) {
     let panel = args.scratch.get_mut(..panel_elems).unwrap_or_default().as_chunks_mut().0;
     for first in (0..args.epilogue.bias.len()).step_by(PANEL) {
         transpose(args.weights, first, panel);
-        let weights = Pieces::whole(panel, [0], k);
-        let finish = Finish::new(&args.epilogue, first);
-        for row in (0..args.rows).step_by(PANEL_ROWS) {
-            let input = Pieces::whole(args.input, starts::<PANEL_ROWS>(row, args.rows, k), k);
-            let sums = outer(1, &input, &weights);
-            for (row, sums) in (row..args.rows).zip(&sums) {
-                finish.store(sums, args.output, row * args.columns.pitch + args.columns.first + first);
-            }
+        for (strip, input) in args.input.chunks(PANEL_STRIP * k).enumerate() {
+            let sums = outer_strip(input, panel);
+            let at = strip * PANEL_STRIP * args.columns.pitch + args.columns.first + first;
+            let rows = sums.get(..input.len() / k).unwrap_or_default();
+            Finish::new(&args.epilogue, first).store(rows, args.output, at, args.columns.pitch);
         }
     }
 }

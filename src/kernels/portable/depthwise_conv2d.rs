@@ -12,7 +12,7 @@
 use core::hint::black_box;
 
 use crate::kernels::args::{Columns, DepthwiseConv2d};
-use crate::kernels::portable::activation;
+use crate::kernels::portable::activate;
 use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels, lanes};
 use crate::kernels::portable::tile::{add_product, part, transpose};
 use crate::tensor::{Taps, Window};
@@ -43,7 +43,7 @@ fn widest_block(window: &Window) -> usize {
 
 /// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d), lanes as wide as the target has them.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
-    run(args, activation::activate);
+    run(args, activate);
 }
 
 /// The kernel, with the activation kernel of its level.
@@ -82,7 +82,7 @@ fn block<const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize 
         let rows = window.rows_at(y);
         for x in 0..window.out_w as usize {
             let sums = pixel(&window, args.input.get(first..).unwrap_or_default(), panel, rows, window.columns_at(x));
-            finish.store(&sums, args.output, at);
+            finish.store(&[sums], args.output, at, window.in_c as usize);
             at += window.in_c as usize;
         }
     }
@@ -134,7 +134,7 @@ fn block_in_place(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
                 let tap = (rows.first + row) * window.kernel_w as usize + columns.first;
                 sum = part(weights, tap, columns.count).iter().zip(input).fold(sum, |sum, (w, x)| sum + x * w);
             }
-            finish.store(&[sum], args.output, at);
+            finish.store(&[[sum]], args.output, at, channels);
             at += channels;
         }
     }

@@ -37,35 +37,45 @@ impl<const N: usize> Finish<N> {
         }
     }
 
-    /// Finishes one pixel's sums and writes them to `output[at..]`.
+    /// Finishes the sums of pixels that are `pitch` elements apart, the first one at `output[at..]`.
     #[inline(always)]
-    pub(super) fn store(&self, sums: &[f32; N], output: &mut [f32], at: usize) {
-        let Some(output) = output.get_mut(at..at + self.valid) else { return };
-        if let Ok(output) = <&mut [f32; N]>::try_from(&mut *output) {
-            *output = self.apply(sums, output);
-        } else {
-            let present = lanes(output, 0, 0.0);
-            let finished = self.apply(sums, &present);
-            for (out, value) in output.iter_mut().zip(finished) {
-                *out = value;
+    pub(super) fn store(&self, sums: &[[f32; N]], output: &mut [f32], at: usize, pitch: usize) {
+        let pixels = output.get_mut(at..).unwrap_or_default().chunks_mut(pitch.max(1)).zip(sums);
+        match self.activation {
+            Activation::Relu => self.store_with(pixels, |x| if x > 0.0 { x } else { 0.0 }),
+            Activation::LeakyRelu(alpha) => self.store_with(pixels, |x| if x > 0.0 { x } else { alpha * x }),
+            Activation::Relu6 => self.store_with(pixels, |x| {
+                let x = if x < 0.0 { 0.0 } else { x };
+                if x > 6.0 { 6.0 } else { x }
+            }),
+            Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {
+                self.store_with(pixels, |x| x);
             }
         }
     }
 
     #[inline(always)]
-    fn apply(&self, sums: &[f32; N], present: &[f32; N]) -> [f32; N] {
-        let mut x: [f32; N] = array::from_fn(|i| (sums[i] + self.bias[i]) * self.scale[i] + self.shift[i]);
-        if self.accumulate {
-            x = array::from_fn(|i| x[i] + present[i]);
-        }
-        match self.activation {
-            Activation::Relu => x.map(|x| if x > 0.0 { x } else { 0.0 }),
-            Activation::LeakyRelu(alpha) => x.map(|x| if x > 0.0 { x } else { alpha * x }),
-            Activation::Relu6 => x.map(|x| {
-                let x = if x < 0.0 { 0.0 } else { x };
-                if x > 6.0 { 6.0 } else { x }
-            }),
-            Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => x,
+    fn store_with<'a>(
+        &self,
+        pixels: impl Iterator<Item = (&'a mut [f32], &'a [f32; N])>,
+        activation: impl Fn(f32) -> f32,
+    ) {
+        for (pixel, sums) in pixels {
+            let mut values: [f32; N] =
+                array::from_fn(|i| (sums[i] + self.bias[i]) * self.scale[i] + self.shift[i]);
+            match pixel.first_chunk_mut() {
+                Some(output) if self.valid == N => {
+                    if self.accumulate {
+                        values = array::from_fn(|i| values[i] + output[i]);
+                    }
+                    *output = values.map(&activation);
+                }
+                _ => {
+                    for (output, value) in pixel.iter_mut().zip(values).take(self.valid) {
+                        *output = activation(if self.accumulate { value + *output } else { value });
+                    }
+                }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ pub fn layernorm2d(data: &mut [f32], gamma: &[f32], beta: &[f32], eps: f32) {
     for pixel in data.chunks_mut(gamma.len()) {
         let mean = math::sum(pixel, |x| x) / channels;
         let variance = math::sum(pixel, |x| (x - mean) * (x - mean)) / channels;
-        let factor = 1.0 / libm::sqrtf(variance + eps);
+        let factor = math::inverse_sqrt(variance + eps);
         for ((x, gamma), beta) in pixel.iter_mut().zip(gamma).zip(beta) {
             *x = (*x - mean) * factor * gamma + beta;
         }

@@ -99,6 +99,22 @@ pub(super) fn gelu(x: f32) -> f32 {
     x / (1.0 + exp(-twice_u))
 }
 
+/// `1 / sqrt(x)`, within 3 ulp for normal numbers; elsewhere (0, subnormal, negative, infinite, NaN) whatever the square
+/// root says. Unlike a call of that, it leaves vector registers alone and overlaps with its neighbours.
+#[inline(always)]
+pub(super) fn inverse_sqrt(x: f32) -> f32 {
+    if !(f32::MIN_POSITIVE..=f32::MAX).contains(&x) {
+        return 1.0 / libm::sqrtf(x);
+    }
+    // The bits of a float are roughly its logarithm, so halving and negating them is roughly the inverse root: the
+    // constant, 3/2 of the exponent bias less 0.045, leaves 3.5 %. Each Newton step squares that error.
+    let mut y = f32::from_bits(0x5f37_59df - (x.to_bits() >> 1));
+    for _ in 0..3 {
+        y *= 1.5 - 0.5 * x * y * y;
+    }
+    y
+}
+
 /// Partial results kept side by side, so that the steps of a loop do not wait for each other and fill vector registers.
 const LANES: usize = 16;
 
@@ -115,13 +131,19 @@ pub(super) fn largest(values: &[f32]) -> f32 {
     fold(values, f32::NEG_INFINITY, larger, larger)
 }
 
-/// Folds element `i` into lane `i % LANES`, then the lanes into one by halves.
+/// Folds whole blocks lane by lane, then what is left in fours and one by one, and joins the lanes by halves.
 #[inline(always)]
 fn fold(values: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut lanes = [start; LANES];
     let (blocks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [start; LANES];
     for block in blocks {
         for (lane, &x) in lanes.iter_mut().zip(block) {
+            *lane = step(*lane, x);
+        }
+    }
+    let (fours, rest) = rest.as_chunks::<4>();
+    for (lanes, four) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+        for (lane, &x) in lanes.iter_mut().zip(four) {
             *lane = step(*lane, x);
         }
     }
@@ -159,7 +181,7 @@ mod tests {
         let bent = (-1_100_000..900_000).map(|i| i as f32 * 1e-4);
         for x in floats(4_001).chain(bent) {
             let (y, true_value) = (exp(x), libm::exp(f64::from(x)));
-            if x > 88.7229 {
+            if x > 88.722_84 {
                 assert_eq!(y, f32::INFINITY, "{x}");
             } else {
                 assert!(ulps(y, true_value) <= 1.25, "exp({x}) = {y}, true {true_value}");

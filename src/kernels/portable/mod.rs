@@ -25,7 +25,7 @@ pub mod max_pool2d;
 pub mod softmax;
 mod tile;
 
-use crate::kernels::{Kernels, Level};
+use crate::kernels::{Activation, Kernels, Level};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -39,7 +39,13 @@ pub static KERNELS: Kernels = Kernels {
     layernorm2d: layernorm2d::layernorm2d,
     grn: grn::grn,
     softmax: softmax::softmax,
-    activate: activation::activate,
+    activate,
     add: add::add,
     add_upsampled2x: add::add_upsampled2x,
 };
+
+/// The elementwise activation, once in memory for the kernels of this level that end with one.
+#[inline(never)]
+fn activate(data: &mut [f32], activation: Activation) {
+    activation::activate(data, activation);
+}

@@ -18,6 +18,12 @@ use core::hint::black_box;
 /// Outputs next to each other in a transposed panel of weights.
 pub(super) const PANEL: usize = 8;
 
+/// Pixels whose sums are collected before their epilogue: 256 bytes of sums of four outputs, or of a panel.
+pub(super) const STRIP: usize = 16;
+pub(super) const PANEL_STRIP: usize = 8;
+/// Rows of a tile over a panel.
+const PANEL_ROWS: usize = 4;
+
 /// `len` elements from `start`, or none where the slice is too short (which the planner rules out).
 #[inline(always)]
 pub(super) fn part<T>(data: &[T], start: usize, len: usize) -> &[T] {
@@ -57,7 +63,7 @@ pub(super) fn dot<const L: usize, const R: usize, const O: usize>(
     }
     // The tile passes through memory here. Otherwise the compiler sees sums of neighbouring outputs and may decide to put
     // outputs, whose weights are far apart, into the lanes of one vector.
-    let mut sums = black_box(lanes).map(|row| row.map(add_up));
+    let mut sums = black_box(lanes).map(|row| add_up(&row));
     if !input.len.is_multiple_of(L) {
         for p in 0..pieces {
             add_rest::<L, R, O>(&mut sums, input.piece(p), weights.piece(p));
@@ -66,7 +72,7 @@ pub(super) fn dot<const L: usize, const R: usize, const O: usize>(
     sums
 }
 
-/// The whole vectors of one piece.
+/// The whole vectors of one piece, two at a time.
 #[inline(always)]
 fn add_vectors<const L: usize, const R: usize, const O: usize>(
     lanes: &mut [[[f32; L]; O]; R],
@@ -79,11 +85,25 @@ fn add_vectors<const L: usize, const R: usize, const O: usize>(
     if input.iter().any(|row| row.len() != vectors) || weights.iter().any(|row| row.len() != vectors) {
         return;
     }
-    for k in 0..vectors {
-        for (lanes, input) in lanes.iter_mut().zip(&input) {
-            for (lanes, weights) in lanes.iter_mut().zip(&weights) {
-                add_product(lanes, &input[k], &weights[k]);
-            }
+    let pairs = vectors / 2 * 2;
+    for k in (0..pairs).step_by(2) {
+        add_tile(lanes, input.map(|row| &row[k]), weights.map(|row| &row[k]));
+        add_tile(lanes, input.map(|row| &row[k + 1]), weights.map(|row| &row[k + 1]));
+    }
+    if pairs < vectors {
+        add_tile(lanes, input.map(|row| &row[pairs]), weights.map(|row| &row[pairs]));
+    }
+}
+
+#[inline(always)]
+fn add_tile<const L: usize, const R: usize, const O: usize>(
+    lanes: &mut [[[f32; L]; O]; R],
+    input: [&[f32; L]; R],
+    weights: [&[f32; L]; O],
+) {
+    for (lanes, input) in lanes.iter_mut().zip(input) {
+        for (lanes, weights) in lanes.iter_mut().zip(weights) {
+            add_product(lanes, input, weights);
         }
     }
 }
@@ -111,33 +131,35 @@ fn add_rest<const L: usize, const R: usize, const O: usize>(
     }
 }
 
-/// Sum of all lanes, halves first.
+/// The sum of all lanes of each output; `O` and `L` are multiples of four.
 #[inline(always)]
-fn add_up<const L: usize>(mut lanes: [f32; L]) -> f32 {
-    let mut half = L / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] += lanes[i + half];
-        }
-        half /= 2;
+fn add_up<const L: usize, const O: usize>(lanes: &[[f32; L]; O]) -> [f32; O] {
+    let mut sums = [0.0; O];
+    for (sums, lanes) in sums.as_chunks_mut().0.iter_mut().zip(lanes.as_chunks::<4>().0) {
+        // Four outputs at once, each step a few shuffles: to four lanes, to two lanes of two outputs, to one of each.
+        let [a, b, c, d] = lanes.map(fold_to_four);
+        let ab = [a[0] + a[2], b[0] + b[2], a[1] + a[3], b[1] + b[3]];
+        let cd = [c[0] + c[2], d[0] + d[2], c[1] + c[3], d[1] + d[3]];
+        *sums = [ab[0] + ab[2], ab[1] + ab[3], cd[0] + cd[2], cd[1] + cd[3]];
     }
-    lanes[0]
+    sums
 }
 
-/// Sums over `k` of `input[r][k] * panel[k][..]`, where `k` runs over all pieces.
+/// Adds up every fourth lane.
 #[inline(always)]
-pub(super) fn outer<const R: usize>(
-    pieces: usize,
-    input: &Pieces<'_, f32, R>,
-    panel: &Pieces<'_, [f32; PANEL], 1>,
-) -> [[f32; PANEL]; R] {
+fn fold_to_four<const L: usize>(lanes: [f32; L]) -> [f32; 4] {
+    let (mut sums, rest) = lanes.as_chunks::<4>().0.split_first().map_or(([0.0; 4], &[][..]), |(q, rest)| (*q, rest));
+    for quad in rest {
+        sums = array::from_fn(|i| sums[i] + quad[i]);
+    }
+    sums
+}
+
+/// Sums over `k` of `input[r][k] * panel[k][..]`.
+#[inline(always)]
+pub(super) fn outer<const R: usize>(input: [&[f32]; R], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; R] {
     let mut sums = [[0.0; PANEL]; R];
-    for p in 0..pieces {
-        let input = input.piece(p);
-        let [panel] = panel.piece(p);
-        if input.iter().any(|row| row.len() != panel.len()) {
-            continue;
-        }
+    if input.iter().all(|row| row.len() == panel.len()) {
         for (k, weights) in panel.iter().enumerate() {
             for (sums, input) in sums.iter_mut().zip(&input) {
                 add_product(sums, &[input[k]; PANEL], weights);
@@ -145,6 +167,26 @@ pub(super) fn outer<const R: usize>(
         }
     }
     black_box(sums)
+}
+
+/// The sums of up to [`PANEL_STRIP`] rows of `panel.len()` elements that follow each other in `input`.
+#[inline(always)]
+pub(super) fn outer_strip(input: &[f32], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_STRIP] {
+    let k = panel.len();
+    let rows = input.len() / k.max(1);
+    let mut strip = [[0.0; PANEL]; PANEL_STRIP];
+    for (tile, sums) in strip.chunks_mut(PANEL_ROWS).enumerate() {
+        let first = tile * PANEL_ROWS;
+        if first >= rows {
+            break;
+        }
+        // Past the last row the tile repeats it; the caller ignores the result.
+        let input: [&[f32]; PANEL_ROWS] = array::from_fn(|r| part(input, (first + r).min(rows - 1) * k, k));
+        for (sums, tile) in sums.iter_mut().zip(outer(input, panel)) {
+            *sums = tile;
+        }
+    }
+    strip
 }
 
 /// Writes the weights of the outputs from `first` on into `panel[k][0..N]`, zero where there is no output.

@@ -11,7 +11,8 @@ const LANES: usize = 8;
 /// One kernel per line: its name and parameters, and the portable function that it compiles.
 macro_rules! kernels {
     ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
-        $(fn $name($($arg: $type),*) {
+        $(#[inline(never)]
+        fn $name($($arg: $type),*) {
             #[target_feature(enable = "avx2,fma")]
             fn compiled($($arg: $type),*) {
                 $portable
