@@ -72,8 +72,8 @@ static bool names(const char *text, size_t number) {
     return strstr(text, digits) != NULL;
 }
 
-static void overflows_in(const model_file *file, size_t bytes) {
-    arena_block made = make_arena(bytes, 0, 0xFF);
+static void overflows_in(const model_file *file, size_t needed, size_t bytes, size_t offset) {
+    arena_block made = make_arena(bytes, offset, 0xFF);
     nk_arena_t arena;
     nk_model_t model;
     nk_error_info_t info;
@@ -82,9 +82,10 @@ static void overflows_in(const model_file *file, size_t bytes) {
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
     EXPECT_OK(nk_last_error_info(&info));
-    EXPECT_THAT(info.needed > info.available, "needed %zu, available %zu", info.needed, info.available);
-    EXPECT_THAT(names(nk_last_error(), info.needed), "needed %zu is not in the text", info.needed);
-    EXPECT_THAT(names(nk_last_error(), info.available), "available %zu is not in the text", info.available);
+    EXPECT_THAT(info.needed == needed && info.available == bytes, "needs %zu and has %zu, reported as %zu and %zu", needed,
+                bytes, info.needed, info.available);
+    EXPECT_THAT(names(nk_last_error(), needed), "needed %zu is not in the text", needed);
+    EXPECT_THAT(names(nk_last_error(), bytes), "available %zu is not in the text", bytes);
     EXPECT_THAT(nk_arena_used(&arena) == 0, "a failed load keeps %zu bytes", nk_arena_used(&arena));
     EXPECT_THAT(canaries_stand(&made), "a failed load wrote outside the arena of %zu bytes", bytes);
     free(made.block);
@@ -103,12 +104,11 @@ static void arena_sweep(const model_file *file) {
     EXPECT_THAT(works_in(file, plan.arena_bytes, 0, 0xFF, wanted, true), "the planned %zu bytes", plan.arena_bytes);
     EXPECT_THAT(works_in(file, plan.arena_bytes, 0, 0x00, wanted, false), "an arena of zeros");
     EXPECT_THAT(works_in(file, plan.arena_bytes + 4096, 0, 0x7F, wanted, false), "a larger arena of large floats");
-    overflows_in(file, plan.arena_bytes - 1);
-    overflows_in(file, plan.arena_bytes / 2);
-    overflows_in(file, 0);
-    for (size_t offset = 1; offset < 16; offset++) {
-        size_t bytes = plan.arena_bytes + plan.alignment - 1;
-        EXPECT_THAT(works_in(file, bytes, offset, 0xFF, wanted, false), "start offset %zu", offset);
+    overflows_in(file, plan.arena_bytes, plan.arena_bytes / 2, 0);
+    overflows_in(file, plan.arena_bytes, 0, 0);
+    for (size_t offset = 0; offset < 16; offset++) {
+        EXPECT_THAT(works_in(file, plan.arena_bytes, offset, 0xFF, wanted, false), "start offset %zu", offset);
+        overflows_in(file, plan.arena_bytes, plan.arena_bytes - 1, offset);
     }
     EXPECT(nk_recommended_arena_bytes_memory(file->bytes, file->size) >= plan.arena_bytes);
     free(wanted);
@@ -131,7 +131,7 @@ static void blob_offsets(const model_file *file) {
         nk_memory_plan_t plan = plan_of(&moved);
         EXPECT_THAT(works_in(&moved, plan.arena_bytes, 0, 0xFF, wanted, offset == 0), "blob offset %zu", offset);
         EXPECT_THAT(memcmp(moved.bytes, file->bytes, file->size) == 0, "the blob was written, offset %zu", offset);
-        overflows_in(&moved, plan.arena_bytes - 1);
+        overflows_in(&moved, plan.arena_bytes, plan.arena_bytes - 1, 0);
     }
     free(block);
     free(wanted);

@@ -54,11 +54,10 @@ static void run_guarded(const model_file *file, size_t gap, float *wanted) {
     model_file moved = *file;
     moved.bytes = blob.data;
     nk_memory_plan_t plan = plan_of(&moved);
-    size_t arena_bytes = round_up(plan.arena_bytes, plan.alignment > 0 ? plan.alignment : 1);
-    guarded memory = make_guarded(arena_bytes);
+    guarded memory = make_guarded(plan.arena_bytes);
     nk_arena_t arena;
     nk_model_t model;
-    nk_arena_init(&arena, memory.data, arena_bytes);
+    nk_arena_init(&arena, memory.data, plan.arena_bytes);
     if (EXPECT_OK(nk_load_memory(blob.data, file->size, &arena, &model))) {
         uint32_t inputs = nk_model_input_count(&model), outputs = nk_model_output_count(&model), count = 0;
         guarded input = make_guarded(inputs * sizeof(float));

@@ -37,7 +37,7 @@ typedef struct prepared {
 static bool prepare(const model_file *file, prepared *made) {
     uint32_t count = 0;
     nk_memory_plan_t plan = plan_of(file);
-    if (!EXPECT_OK(nk_arena_init_heap(&made->arena, plan.arena_bytes + plan.alignment))) {
+    if (!EXPECT_OK(nk_arena_init_heap(&made->arena, plan.arena_bytes))) {
         return false;
     }
     if (!EXPECT_OK(nk_load_memory(file->bytes, file->size, &made->arena, &made->model))) {

@@ -70,7 +70,7 @@ static int infer(const void *blob, size_t blob_bytes, const float *input, size_t
     if (status != NK_OK) {
         return explain("plan", status);
     }
-    status = nk_arena_init_heap(&arena, plan.arena_bytes + plan.alignment);
+    status = nk_arena_init_heap(&arena, plan.arena_bytes);
     if (status != NK_OK) {
         return explain("arena", status);
     }

@@ -209,6 +209,7 @@ impl fmt::Display for Error {
             ("", _) if !self.note.is_empty() => return f.write_str(self.note),
             ("", _) => write!(f, "{}", self.kind)?,
             (field, Some(found)) => write!(f, "{field} is {found}")?,
+            (field, None) if !self.note.is_empty() => return write!(f, "{field}: {}", self.note),
             (field, None) => write!(f, "{field}: {}", self.kind)?,
         }
         match self.expected {

@@ -128,16 +128,25 @@ impl<'m, 'a> Network<'m, 'a> {
     pub fn run(&mut self, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
         check_count("input elements", input.len(), self.input_shape())?;
         check_count("output elements", output.len(), self.output_shape())?;
-        let payload = if self.header.copied_bytes == 0 { self.payload } else { self.copy };
-        let payload = payload.get(..self.header.payload_bytes).and_then(|bytes| bytemuck::try_cast_slice(bytes).ok());
-        let moved = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
-        run::run(self.steps, payload.ok_or(moved)?, self.activations, input, output)
+        let weights = weights(&self.header, self.payload, self.copy)?;
+        run::run(self.steps, weights, self.activations, input, output)
     }
 
     /// The words that `region` keeps for its owner; `None` when no network was loaded into it.
     pub fn user_words(region: &mut [u8]) -> Option<&mut [usize; 4]> {
         Parts::split(region, None).map(|parts| &mut parts.header.user)
     }
+}
+
+/// The float payload, in the model's bytes or in its aligned copy.
+fn weights<'w>(header: &NetworkHeader, payload: &'w [u8], copy: &'w [u8]) -> Result<&'w [f32], Error> {
+    let bytes = match (header.payload_bytes, header.copied_bytes) {
+        (0, _) => return Ok(&[]),
+        (_, 0) => payload,
+        (used, _) => copy.get(..used).unwrap_or(&[]),
+    };
+    let moved = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
+    bytemuck::try_cast_slice(bytes).map_err(|_| moved)
 }
 
 fn check_count(field: &'static str, found: usize, shape: Shape) -> Result<(), Error> {
@@ -194,7 +203,8 @@ struct Carver<'a>(&'a mut [u8]);
 impl<'a> Carver<'a> {
     /// The next `bytes` bytes; the part after them starts aligned.
     fn take(&mut self, bytes: usize) -> Option<&'a mut [u8]> {
-        let (part, rest) = core::mem::take(&mut self.0).split_at_mut_checked(bytes.checked_next_multiple_of(ALIGN_BYTES)?)?;
+        let (part, rest) =
+            core::mem::take(&mut self.0).split_at_mut_checked(bytes.checked_next_multiple_of(ALIGN_BYTES)?)?;
         self.0 = rest;
         part.get_mut(Range { start: 0, end: bytes })
     }

@@ -43,13 +43,7 @@ pub fn memory_bytes(model: &Model<'_>) -> Result<usize, Error> {
 }
 
 /// Runs all test cases of `model`, each on a freshly loaded network in `memory`, and prints the lines of the report.
-pub fn run(
-    path: &str,
-    model: &Model<'_>,
-    memory: &mut [u8],
-    options: Options,
-    out: &mut dyn Write,
-) -> Summary {
+pub fn run(path: &str, model: &Model<'_>, memory: &mut [u8], options: Options, out: &mut dyn Write) -> Summary {
     let mut report = Report { out, verbose: options.verbose };
     let cases = match Cases::read(model) {
         Ok(cases) => cases,

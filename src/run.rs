@@ -113,7 +113,8 @@ fn dense(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_>) -> Option<
 
 fn conv2d(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_>) -> Option<()> {
     let w = &step.window;
-    let len = [w.kernel_w, w.in_c, w.out_c].iter().try_fold(w.kernel_h as usize, |len, &n| len.checked_mul(n as usize))?;
+    let len =
+        [w.kernel_w, w.in_c, w.out_c].iter().try_fold(w.kernel_h as usize, |len, &n| len.checked_mul(n as usize))?;
     (kernels.conv2d)(&mut Conv2d {
         window: *w,
         input: io.input,

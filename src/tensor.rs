@@ -185,14 +185,7 @@ impl Taps {
     }
 }
 
-fn out_extent(
-    size: u32,
-    kernel: u32,
-    stride: u32,
-    before: u32,
-    after: u32,
-    field: &'static str,
-) -> Result<u32, Error> {
+fn out_extent(size: u32, kernel: u32, stride: u32, before: u32, after: u32, field: &'static str) -> Result<u32, Error> {
     if stride == 0 {
         return Err(Error::new(ErrorKind::Layer).field("stride").found(0).at_least(1));
     }

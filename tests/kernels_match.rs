@@ -94,11 +94,11 @@ macro_rules! every_level_matches_the_reference {
 }
 
 every_level_matches_the_reference! {
-    conv2d: ConvCase, 150;
-    dense: DenseCase, 200;
-    depthwise_conv2d: DepthwiseCase, 200;
-    max_pool2d: MaxPoolCase, 200;
-    avg_pool2d: AvgPoolCase, 200;
+    conv2d: ConvCase, 400;
+    dense: DenseCase, 400;
+    depthwise_conv2d: DepthwiseCase, 600;
+    max_pool2d: MaxPoolCase, 1500;
+    avg_pool2d: AvgPoolCase, 1000;
     batch_norm2d: BatchNormCase, 100;
     layernorm2d: LayerNormCase, 200;
     grn: GrnCase, 200;

@@ -1,30 +1,15 @@
 //! Every model with embedded test cases gives the expected outputs, at every kernel level.
 //!
-//! The models of the repository are always there. A folder with more can be named in `NETKIT_EXTRA_MODELS`
-//! (separated by `:`); `../shared/models` is used when it lies beside the repository.
+//! The models of the repository are always there; `common::model_files` tells how to add more.
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::path::Path;
+
+use common::{model_files, read_f32};
 use netkit::format::Cases;
 use netkit::kernels::{self, Level};
 use netkit::{MemoryPlan, Model, Network};
-
-/// All `.nk` files that are at hand.
-fn model_files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![root.join("models"), root.join("../shared/models/netkit"), root.join("../shared/models/large")];
-    folders.extend(std::env::var("NETKIT_EXTRA_MODELS").iter().flat_map(|list| list.split(':')).map(PathBuf::from));
-    let mut files: Vec<PathBuf> = folders
-        .iter()
-        .filter_map(|folder| std::fs::read_dir(folder).ok())
-        .flatten()
-        .map(|entry| entry.expect("folder entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "nk"))
-        .collect();
-    files.sort();
-    assert!(files.len() > 5, "the models of the repository are missing");
-    files
-}
 
 fn run(model: &Model<'_>, input: &[f32]) -> Vec<f32> {
     let plan = MemoryPlan::of(model).expect("plan");
@@ -89,9 +74,4 @@ fn check_sidecar(path: &Path, model: &Model<'_>, level: Level) {
             level.name(),
         );
     }
-}
-
-fn read_f32(path: &Path) -> Vec<f32> {
-    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word)).collect()
 }

@@ -1,2 +1,63 @@
-//! placeholder
-fn main() {}
+//! The `netkit` command: inspects, runs and tests `.nk` models.
+//!
+//! ```text
+//! args.rs         the command line
+//! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
+//! run.rs          netkit run
+//! test.rs         netkit test
+//! input.rs        where the values of --input come from
+//! npy.rs          .npy files
+//! model_file.rs   reading a model
+//! failure.rs      errors, what to do about them, exit codes
+//! output.rs       standard output and standard error
+//! ```
+
+mod args;
+mod failure;
+mod input;
+mod inspect;
+mod model_file;
+mod npy;
+mod output;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::{Failure, Outcome};
+use output::Output;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are errors too for clap, with code 0. Nobody is left to hear of a closed pipe.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::USAGE));
+        }
+    };
+    args.color.apply();
+    let mut output = Output::new();
+    let outcome = execute(&args.command, &mut output);
+    // Everything that was printed before an error stands above it.
+    let outcome = outcome.and_then(|outcome| output.finish().map(|()| outcome));
+    match outcome {
+        Ok(outcome) => outcome.code(),
+        Err(failure) => {
+            let _ = output.finish();
+            failure.report();
+            failure.code()
+        }
+    }
+}
+
+fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Inspect(args) => inspect::execute(args, output),
+        Command::Run(args) => run::execute(args, output),
+        Command::Test(args) => test::execute(args, output),
+    }
+}

@@ -3,9 +3,7 @@
 use super::catalog::{self, DType, ENTRY_BYTES, TensorDesc, TensorEntry};
 use super::quant::QuantSection;
 use super::reader::Reader;
-use super::{
-    FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, Layer, MAGIC, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP,
-};
+use super::{FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, Layer, MAGIC, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP};
 use crate::error::{Error, ErrorKind};
 use crate::tensor::MAX_RANK;
 
@@ -68,9 +66,12 @@ impl<'m> Model<'m> {
         }
         let catalog_offset = r.offset();
         let quantized = header.is_quantized();
-        let (weights, biases) =
-            if quantized { (DType::Int8, DType::Int32) } else { (DType::Float32, DType::Float32) };
-        let mismatch = if quantized { "int8 models have int8 weights and int32 biases" } else { "float models have float32 tensors" };
+        let (weights, biases) = if quantized { (DType::Int8, DType::Int32) } else { (DType::Float32, DType::Float32) };
+        let mismatch = if quantized {
+            "int8 models have int8 weights and int32 biases"
+        } else {
+            "float models have float32 tensors"
+        };
         let mut weight_sum = catalog::check_entries(&mut r, header.num_weight_tensors, weights, mismatch)?;
         let bias_sum = catalog::check_entries(&mut r, header.num_bias_tensors, biases, mismatch)?;
         if quantized {
@@ -178,7 +179,10 @@ impl<'m> Model<'m> {
             let padding = self.payload().get(used..self.header.weights_bytes as usize).unwrap_or(&[]);
             if padding.iter().any(|&byte| byte != 0) {
                 let at = self.payload_offset + used;
-                return Err(Error::new(ErrorKind::Payload).field("padding behind the int8 weights").at(at).note("must be zero"));
+                return Err(Error::new(ErrorKind::Payload)
+                    .field("padding behind the int8 weights")
+                    .at(at)
+                    .note("must be zero"));
             }
             return Ok(());
         }
@@ -205,11 +209,13 @@ impl<'m> Model<'m> {
     }
 
     fn check_file_size(&self) -> Result<(), Error> {
-        let end = self.payload_offset as u64
-            + u64::from(self.header.weights_bytes)
-            + u64::from(self.header.biases_bytes);
+        let end =
+            self.payload_offset as u64 + u64::from(self.header.weights_bytes) + u64::from(self.header.biases_bytes);
         if end > u64::from(u32::MAX) {
-            return Err(Error::new(ErrorKind::SizeOverflow).field("model size").found(end).at_most(u64::from(u32::MAX)));
+            return Err(Error::new(ErrorKind::SizeOverflow)
+                .field("model size")
+                .found(end)
+                .at_most(u64::from(u32::MAX)));
         }
         let found = self.bytes.len() as u64;
         let error = Error::new(ErrorKind::FileSize).field("file size").found(found);

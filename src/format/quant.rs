@@ -127,7 +127,8 @@ impl QuantEntry {
     pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
         let input = QuantParams { scale: positive(r, "input scale")?, zero_point: int8(r, "input zero point")? };
         let weights = QuantParams { scale: positive(r, "weight scale")?, zero_point: int8(r, "weight zero point")? };
-        let bias = QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant)?, zero_point: r.i32("bias zero point")? };
+        let bias =
+            QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant)?, zero_point: r.i32("bias zero point")? };
         let output = QuantParams { scale: positive(r, "output scale")?, zero_point: int8(r, "output zero point")? };
         Ok(Self { input, weights, bias, output })
     }
@@ -149,11 +150,7 @@ pub fn channels(entry: &TensorEntry) -> u32 {
 fn positive(r: &mut Reader<'_>, field: &'static str) -> Result<f32, Error> {
     let at = r.offset();
     let scale = r.finite_f32(field, ErrorKind::Quant)?;
-    if scale > 0.0 {
-        Ok(scale)
-    } else {
-        Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0"))
-    }
+    if scale > 0.0 { Ok(scale) } else { Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0")) }
 }
 
 fn int8(r: &mut Reader<'_>, field: &'static str) -> Result<i32, Error> {

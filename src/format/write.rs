@@ -105,7 +105,8 @@ impl ModelSpec<'_> {
     }
 
     fn write_header(&self, sink: &mut dyn Sink) {
-        let int8_tests = self.cases.is_some_and(|spec| spec.cases.iter().any(|case| matches!(case.input, Values::Int8(_))));
+        let int8_tests =
+            self.cases.is_some_and(|spec| spec.cases.iter().any(|case| matches!(case.input, Values::Int8(_))));
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
         let flags = flag(self.cases.is_some(), FLAG_TESTS)
             | flag(self.quant.is_some(), FLAG_QUANT)

@@ -1,8 +1,8 @@
 //! Which kernels run: what the CPU supports, lowered by what the environment or a test asks for.
 //!
-//! Two bytes are the only global state: the detected level, written once with a value that every thread would find
-//! alike, and the cap, written by [`cap_level`] alone. Neither needs a compare-and-swap, which Cortex-M0 lacks, and no
-//! other memory depends on them, so relaxed loads and stores are enough.
+//! Three bytes are the only global state. Two cache what every thread would find alike, the best level of the CPU and
+//! the one that the environment allows; [`cap_level`] alone writes the third. None needs a compare-and-swap, which
+//! Cortex-M0 lacks, and no other memory depends on them, so relaxed loads and stores are enough.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -46,15 +46,9 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Whether this CPU can run the level. Looks at the CPU each time; [`active`] is the cached question.
+    /// Whether this CPU can run the level.
     pub fn is_supported(self) -> bool {
-        match self {
-            Level::Reference | Level::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => super::x86_64::has_avx2(),
-            #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx2 => false,
-        }
+        self <= best_level()
     }
 
     fn from_u8(byte: u8) -> Option<Level> {
@@ -62,18 +56,36 @@ impl Level {
     }
 }
 
-/// Stands in [`DETECTED`] for "nobody has looked yet" and in [`CAP`] for "no cap"; above every level.
+/// "Nobody has looked yet" in the caches, and "no cap" in [`CAP`]; above every level.
 const UNSET: u8 = u8::MAX;
 
-/// The best level that CPU and environment allow.
-static DETECTED: AtomicU8 = AtomicU8::new(UNSET);
+/// Caches [`best_level`]: asking the CPU traps in a virtual machine, which takes longer than running a small network.
+static BEST: AtomicU8 = AtomicU8::new(UNSET);
+
+/// Caches the best level that CPU and environment allow.
+static ALLOWED: AtomicU8 = AtomicU8::new(UNSET);
 
 /// The lowest level that [`cap_level`] was called with.
 static CAP: AtomicU8 = AtomicU8::new(UNSET);
 
+/// The level in `cache`, found first if need be. Threads that get here together find and store the same level.
+fn cached(cache: &AtomicU8, find: impl FnOnce() -> Level) -> Level {
+    Level::from_u8(cache.load(Ordering::Relaxed)).unwrap_or_else(|| {
+        let level = find();
+        cache.store(level as u8, Ordering::Relaxed);
+        level
+    })
+}
+
 /// The highest level that this CPU supports.
 pub fn best_level() -> Level {
-    if Level::Avx2.is_supported() { Level::Avx2 } else { Level::Portable }
+    cached(&BEST, || {
+        #[cfg(target_arch = "x86_64")]
+        if super::x86_64::has_avx2() {
+            return Level::Avx2;
+        }
+        Level::Portable
+    })
 }
 
 /// The levels that this CPU supports, in rising order.
@@ -92,15 +104,10 @@ pub fn table(level: Level) -> &'static Kernels {
 }
 
 /// The kernels that this process uses: those of the best supported level, unless the environment variable `NETKIT_CPU`
-/// or [`cap_level`] asks for less. May be called from any thread; the first call detects, later ones read two bytes.
+/// or [`cap_level`] asks for less. May be called from any thread; the first call detects, later ones read three bytes.
 pub fn active() -> &'static Kernels {
-    let detected = Level::from_u8(DETECTED.load(Ordering::Relaxed)).unwrap_or_else(|| {
-        // Threads that get here together find and store the same value.
-        let level = detect();
-        DETECTED.store(level as u8, Ordering::Relaxed);
-        level
-    });
-    table(Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(detected, |cap| cap.min(detected)))
+    let allowed = cached(&ALLOWED, allowed_level);
+    table(Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(allowed, |cap| cap.min(allowed)))
 }
 
 /// Lowers the active level to `level` for the rest of the process; a cap never raises it. When threads set different
@@ -110,7 +117,7 @@ pub fn cap_level(level: Level) {
     CAP.store(present.min(level as u8), Ordering::Relaxed);
 }
 
-fn detect() -> Level {
+fn allowed_level() -> Level {
     #[cfg(feature = "host")]
     if let Some(cap) = crate::host::cpu_cap() {
         return best_level().min(cap);

@@ -47,7 +47,8 @@ pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error
 
     let pixels = shape.h * shape.w;
     let tensors = l.take(&[wide, channels], wide)?;
-    let expand = Weighted { activation: Activation::Gelu, ..Weighted::new(rows_window(pixels, channels, wide), tensors) };
+    let expand =
+        Weighted { activation: Activation::Gelu, ..Weighted::new(rows_window(pixels, channels, wide), tensors) };
     let expanded = l.temporary(wide_shape, mixed)?;
     l.dense(expand, mixed, expanded)?;
     l.release(mixed);

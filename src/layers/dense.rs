@@ -33,5 +33,16 @@ pub fn lower(record: &Dense, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
 
 /// Geometry of `rows` rows times a `[out, in]` matrix.
 pub(super) fn rows_window(rows: u32, in_c: u32, out_c: u32) -> Window {
-    Window { in_h: rows, in_w: 1, in_c, out_h: rows, out_w: 1, out_c, kernel_h: 1, kernel_w: 1, stride: 1, ..Window::default() }
+    Window {
+        in_h: rows,
+        in_w: 1,
+        in_c,
+        out_h: rows,
+        out_w: 1,
+        out_c,
+        kernel_h: 1,
+        kernel_w: 1,
+        stride: 1,
+        ..Window::default()
+    }
 }

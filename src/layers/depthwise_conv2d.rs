@@ -17,7 +17,8 @@ fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<W
     let area = weight_elems / record.channels;
     let geometry = record.kernel_and_pads(area).filter(|_| weight_elems.is_multiple_of(record.channels));
     let Some((kernel, pads)) = geometry else {
-        let error = Error::new(ErrorKind::Weights).field("elements of the weight tensor").found(u64::from(weight_elems));
+        let error =
+            Error::new(ErrorKind::Weights).field("elements of the weight tensor").found(u64::from(weight_elems));
         return Err(error.note("must be channels x kernel_h x kernel width"));
     };
     Window::new(input, kernel, record.stride, pads, record.channels)

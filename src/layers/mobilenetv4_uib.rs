@@ -6,7 +6,7 @@ use super::{require_channels, require_positive};
 use crate::error::{Error, ErrorKind};
 use crate::format::records::MobilenetV4Uib;
 use crate::kernels::Activation;
-use crate::plan::lowering::{Lowering, Weighted, Value};
+use crate::plan::lowering::{Lowering, Value, Weighted};
 use crate::tensor::{Padding, Shape, Window};
 
 /// Expanded channels are a multiple of this.
@@ -40,8 +40,8 @@ pub fn has_residual(record: &MobilenetV4Uib) -> bool {
 pub fn expanded_channels(record: &MobilenetV4Uib) -> Result<u32, Error> {
     let exact = record.in_channels as f32 * record.expand_ratio;
     if !(exact > 0.0 && exact < crate::tensor::MAX_ELEMENTS as f32) {
-        let error = Error::new(ErrorKind::Layer).field("expand_ratio");
-        return Err(error.note("in_channels x expand_ratio must be above 0 and below 2^29"));
+        let error = Error::new(ErrorKind::Layer).field("in_channels x expand_ratio");
+        return Err(error.note("must be above 0 and below 2^29"));
     }
     let rounded = ((exact + DIVISOR as f32 / 2.0) as u32 / DIVISOR * DIVISOR).max(DIVISOR);
     Ok(if rounded < (0.9 * exact) as u32 { rounded + DIVISOR } else { rounded })

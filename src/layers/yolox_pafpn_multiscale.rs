@@ -56,8 +56,18 @@ pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<
     let (c5, c5_shape) = (l.value, l.shape);
     let output_shape = output_shape(record, c5_shape)?;
     let [s3, s4, s5] = scales(c5_shape)?.map(|shape| Shape { c: record.hidden_dim, ..shape });
-    let c3 = tap(l, TAP_C3, Shape { c: record.c3_channels, ..s3 }, "needs feature_tap 0: [4h, 4w, c3] of its [h, w, c5] input")?;
-    let c4 = tap(l, TAP_C4, Shape { c: record.c4_channels, ..s4 }, "needs feature_tap 1: [2h, 2w, c4] of its [h, w, c5] input")?;
+    let c3 = tap(
+        l,
+        TAP_C3,
+        Shape { c: record.c3_channels, ..s3 },
+        "needs feature_tap 0: [4h, 4w, c3] of its [h, w, c5] input",
+    )?;
+    let c4 = tap(
+        l,
+        TAP_C4,
+        Shape { c: record.c4_channels, ..s4 },
+        "needs feature_tap 1: [2h, 2w, c4] of its [h, w, c5] input",
+    )?;
     let lat3 = take(l, Shape { c: record.c3_channels, ..s3 }, 1, record.hidden_dim, Activation::None)?;
     let lat4 = take(l, Shape { c: record.c4_channels, ..s4 }, 1, record.hidden_dim, Activation::None)?;
     let lat5 = take(l, c5_shape, 1, record.hidden_dim, Activation::None)?;
@@ -123,11 +133,19 @@ struct Refinement {
 }
 
 fn take_refinement(l: &mut Lowering<'_, '_>, channels: u32) -> Result<Refinement, Error> {
-    Ok(Refinement { depthwise: l.take(&[channels, 3, 3], channels)?, pointwise: l.take(&[channels, channels], channels)? })
+    Ok(Refinement {
+        depthwise: l.take(&[channels, 3, 3], channels)?,
+        pointwise: l.take(&[channels, channels], channels)?,
+    })
 }
 
 /// 3x3 depthwise convolution with `stride`, 1x1 convolution, SiLU. `input` is not released.
-fn refine(l: &mut Lowering<'_, '_>, weights: Refinement, (input, shape): (Value, Shape), stride: u32) -> Result<Value, Error> {
+fn refine(
+    l: &mut Lowering<'_, '_>,
+    weights: Refinement,
+    (input, shape): (Value, Shape),
+    stride: u32,
+) -> Result<Value, Error> {
     let window = Window::new(shape, (3, 3), stride, Padding::same(1), shape.c)?;
     let mixed = l.temporary(window.output(), input)?;
     l.depthwise_conv2d(Weighted::new(window, weights.depthwise), input, mixed)?;

@@ -387,7 +387,8 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// `value += upsampled(half)`; `shape` is the shape of `half`.
     pub fn add_upsampled2x(&mut self, half: Value, value: Value, shape: Shape) -> Result<(), Error> {
-        let step = self.step(Op::AddUpsampled2x, Window { in_w: shape.w, in_h: shape.h, ..flat_window(shape) }, half, value);
+        let step =
+            self.step(Op::AddUpsampled2x, Window { in_w: shape.w, in_h: shape.h, ..flat_window(shape) }, half, value);
         self.sink.push(step)
     }
 

@@ -3,7 +3,7 @@
 //! Lowering says when a tensor is born and when it dies; this file keeps the tensors that live at the moment and finds
 //! room for the next one. It needs no list of all tensors, so planning takes no memory that grows with the model. Because
 //! the best position depends on tensors that come later, the planner lowers the model several times: first to learn the
-//! largest sum of live tensors, then once per [`Policy`], and keeps the smallest result.
+//! largest sum of live tensors, then with one [`Policy`] after another, and keeps the smallest result.
 
 use crate::error::{Error, ErrorKind};
 
@@ -24,8 +24,9 @@ pub enum Policy {
     TwoEnded,
     /// The lowest gap that fits.
     FirstFit,
-    /// The smallest gap that fits.
-    BestFit,
+    /// Like two-ended, with the end of each tensor drawn from this seed: for models with several long-lived tensors, where
+    /// no simple rule is right.
+    Drawn(u32),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +49,7 @@ pub struct Placement {
     capacity: u32,
     live: [Live; MAX_LIVE],
     live_elems: u32,
+    allocations: u32,
     /// Largest sum of live tensors so far, in elements.
     pub peak_elems: u32,
     /// End of the highest tensor so far, in elements.
@@ -57,14 +59,25 @@ pub struct Placement {
 impl Placement {
     /// No tensor is alive. `capacity` elements are the memory of the two-ended policy.
     pub fn new(policy: Policy, capacity: u32) -> Self {
-        Self { policy, capacity, live: [Live::default(); MAX_LIVE], live_elems: 0, peak_elems: 0, extent_elems: 0 }
+        Self {
+            policy,
+            capacity,
+            live: [Live::default(); MAX_LIVE],
+            live_elems: 0,
+            allocations: 0,
+            peak_elems: 0,
+            extent_elems: 0,
+        }
     }
 
     /// Gives room to a tensor of `elems` elements, which then has one reference.
     pub fn allocate(&mut self, elems: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
         let too_large = Error::new(ErrorKind::SizeOverflow).note("the activations of this model are too large");
         let elems = elems.max(1).checked_next_multiple_of(ALIGN_ELEMS).ok_or(too_large)?;
-        let high = !away_from.is_some_and(|slot| self.get(slot).is_some_and(|live| live.is_high));
+        let high = match self.policy {
+            Policy::Drawn(seed) => self.draw(seed),
+            _ => !away_from.is_some_and(|slot| self.get(slot).is_some_and(|live| live.is_high)),
+        };
         let first = self.find(elems, high).ok_or(too_large)?;
         let end = first.checked_add(elems).ok_or(too_large)?;
         self.live_elems = self.live_elems.checked_add(elems).ok_or(too_large)?;
@@ -110,12 +123,20 @@ impl Placement {
         self.live.get(usize::from(slot.0)).filter(|live| live.elems != 0)
     }
 
+    /// One bit for the next tensor.
+    fn draw(&mut self, seed: u32) -> bool {
+        self.allocations = self.allocations.wrapping_add(1);
+        let mixed = seed.wrapping_mul(0x9E37_79B9) ^ self.allocations.wrapping_mul(0x85EB_CA6B);
+        (mixed ^ mixed >> 15).wrapping_mul(0xC2B2_AE35) >> 31 == 1
+    }
+
     fn find(&self, elems: u32, high: bool) -> Option<u32> {
         match self.policy {
             Policy::Count => Some(0),
-            Policy::TwoEnded if high => self.gaps(elems).last().map(|(start, size)| start.saturating_add(size - elems)),
-            Policy::TwoEnded | Policy::FirstFit => self.gaps(elems).next().map(|(start, _)| start),
-            Policy::BestFit => self.gaps(elems).min_by_key(|&(_, size)| size).map(|(start, _)| start),
+            Policy::TwoEnded | Policy::Drawn(_) if high => {
+                self.gaps(elems).last().map(|(start, size)| start.saturating_add(size - elems))
+            }
+            Policy::TwoEnded | Policy::Drawn(_) | Policy::FirstFit => self.gaps(elems).next().map(|(start, _)| start),
         }
     }
 
@@ -126,7 +147,8 @@ impl Placement {
         let mut any = false;
         core::iter::from_fn(move || {
             while start != u32::MAX {
-                let next = self.live.iter().filter(|live| live.elems != 0 && live.first >= start).min_by_key(|l| l.first);
+                let next =
+                    self.live.iter().filter(|live| live.elems != 0 && live.first >= start).min_by_key(|l| l.first);
                 let gap_start = start;
                 let gap_end = match next {
                     Some(live) => {
@@ -136,8 +158,10 @@ impl Placement {
                     None => {
                         start = u32::MAX;
                         match self.policy {
-                            Policy::TwoEnded if self.capacity.saturating_sub(gap_start) >= elems => self.capacity,
-                            Policy::TwoEnded if any => return None,
+                            Policy::TwoEnded | Policy::Drawn(_) if self.capacity.saturating_sub(gap_start) >= elems => {
+                                self.capacity
+                            }
+                            Policy::TwoEnded | Policy::Drawn(_) if any => return None,
                             _ => gap_start.checked_add(elems)?,
                         }
                     }

@@ -85,7 +85,7 @@ pub(crate) fn channels() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 1..=9u32, 2 => 10..=33u32, 1 => 34..=70u32]
 }
 
-/// Rectangular kernels, strides 1 to 4, a different padding on each side that may be wider than the kernel. `same`
+/// Square and rectangular kernels, strides 1 to 4, a different padding on each side that may be wider than the kernel. `same`
 /// channels go out as come in.
 pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
     let extents = (1..=9u32, 1..=9u32, channels(), channels());
@@ -93,13 +93,17 @@ pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
     let pads = prop_oneof![
         Just(Padding::default()),
         Just(Padding::same(1)),
+        (0..=2u32, 0..=2u32).prop_map(|(bottom, right)| Padding { bottom, right, ..Padding::default() }),
         (0..=kernel + 1, 0..=kernel + 1, 0..=kernel + 1, 0..=kernel + 1)
             .prop_map(|(top, left, bottom, right)| Padding { top, left, bottom, right })
     ];
-    (extents, kernels, 1..=4u32, pads).prop_filter_map("kernel larger than input", move |(extents, kernel, stride, pads)| {
-        let (h, w, in_c, out_c) = extents;
-        Window::new(Shape::map(h, w, in_c), kernel, stride, pads, if same { in_c } else { out_c }).ok()
-    })
+    (extents, kernels, 1..=4u32, pads).prop_filter_map(
+        "kernel larger than input",
+        move |(extents, kernel, stride, pads)| {
+            let (h, w, in_c, out_c) = extents;
+            Window::new(Shape::map(h, w, in_c), kernel, stride, pads, if same { in_c } else { out_c }).ok()
+        },
+    )
 }
 
 pub(crate) fn activation() -> impl Strategy<Value = Activation> {
@@ -124,8 +128,11 @@ pub(crate) struct Finish {
 }
 
 pub(crate) fn finish() -> impl Strategy<Value = Finish> {
-    (any::<bool>(), any::<bool>(), activation())
-        .prop_map(|(norm, accumulate, activation)| Finish { norm, accumulate, activation })
+    (any::<bool>(), any::<bool>(), activation()).prop_map(|(norm, accumulate, activation)| Finish {
+        norm,
+        accumulate,
+        activation,
+    })
 }
 
 /// The tables of an [`Epilogue`].

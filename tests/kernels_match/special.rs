@@ -206,7 +206,11 @@ fn pooled(pool: fn(&mut Pool2d<'_>), pixels: [f32; 4]) -> Vec<f32> {
     let input: Vec<f32> = pixels.iter().flat_map(|&x| [x; CHANNELS]).collect();
     let mut output = vec![f32::NAN; 9 * CHANNELS];
     pool(&mut Pool2d { window, input: &input, output: &mut output });
-    output.chunks(CHANNELS).inspect(|pixel| assert!(pixel.iter().all(|&x| x == pixel[0]))).map(|pixel| pixel[0]).collect()
+    output
+        .chunks(CHANNELS)
+        .inspect(|pixel| assert!(pixel.iter().all(|&x| x == pixel[0])))
+        .map(|pixel| pixel[0])
+        .collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use netkit::kernels::{Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d};
 use netkit::tensor::Window;
 use proptest::prelude::*;
 
-use crate::args::{Finish, Shifted, Tables, Values, channels, checked, columns, finish, gaps, seed, window};
+use crate::args::{Finish, Tables, Values, channels, checked, columns, finish, gaps, seed, window};
 use crate::{Bound, Case};
 
 #[derive(Debug)]

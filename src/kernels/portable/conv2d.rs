@@ -114,14 +114,14 @@ fn dot_strip<const L: usize>(
         let sums = strip.get_mut(x - columns.start..).unwrap_or_default();
         if interior.contains(&x) && x + PIXELS <= interior.end.min(columns.end) {
             let tile = Tile::<PIXELS>::new(window, y, x);
-            let tile = dot::<L, PIXELS, OUTPUTS>(tile.rows.count, &tile.input(input), &tile.weights(weights));
+            let tile = dot::<L, PIXELS, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
             for (sums, tile) in sums.iter_mut().zip(tile) {
                 *sums = tile;
             }
             x += PIXELS;
         } else {
             let tile = Tile::<1>::new(window, y, x);
-            let [tile] = dot::<L, 1, OUTPUTS>(tile.rows.count, &tile.input(input), &tile.weights(weights));
+            let [tile] = dot::<L, 1, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
             if let Some(sums) = sums.first_mut() {
                 *sums = tile;
             }
@@ -213,9 +213,7 @@ impl<const P: usize> Tile<P> {
             len: taps.count * channels,
             kernel_row: window.kernel_w as usize * channels,
             input_row,
-            starts: array::from_fn(|p| {
-                rows.input * input_row + (taps.input + p * window.stride as usize) * channels
-            }),
+            starts: array::from_fn(|p| rows.input * input_row + (taps.input + p * window.stride as usize) * channels),
         }
     }
 
@@ -223,7 +221,7 @@ impl<const P: usize> Tile<P> {
     #[inline(always)]
     fn input<'a>(&self, input: &'a [f32]) -> Pieces<'a, f32, P> {
         let operands = self.starts.map(|start| input.get(start..).unwrap_or_default());
-        Pieces { operands, step: self.input_row, len: self.len }
+        Pieces { operands, step: self.input_row }
     }
 
     /// The weights that meet it: of some outputs, or of a panel of outputs.
@@ -231,6 +229,6 @@ impl<const P: usize> Tile<P> {
     fn weights<'a, T, const N: usize>(&self, weights: [&'a [T]; N]) -> Pieces<'a, T, N> {
         let start = self.rows.first * self.kernel_row + self.first;
         let operands = weights.map(|weights| weights.get(start..).unwrap_or_default());
-        Pieces { operands, step: self.kernel_row, len: self.len }
+        Pieces { operands, step: self.kernel_row }
     }
 }

@@ -66,7 +66,7 @@ fn single_row<const L: usize>(args: &mut Dense<'_>, k: usize) {
     let input = Pieces::whole(args.input, [0], k);
     for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
         let weights = Pieces::whole(args.weights, starts::<SINGLE_OUTPUTS>(first, outputs, k), k);
-        let sums = dot::<L, 1, SINGLE_OUTPUTS>(1, &input, &weights);
+        let sums = dot::<L, 1, SINGLE_OUTPUTS>(1, k, &input, &weights);
         Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
 }
@@ -82,7 +82,7 @@ fn row_block<const L: usize>(args: &mut Dense<'_>, k: usize, start: usize, end: 
             let mut strip = [[0.0; OUTPUTS]; STRIP];
             for (tile, sums) in strip[..rows].chunks_mut(ROWS).enumerate() {
                 let input = Pieces::whole(args.input, starts::<ROWS>(row + tile * ROWS, end, k), k);
-                for (sums, tile) in sums.iter_mut().zip(dot::<L, ROWS, OUTPUTS>(1, &input, &weights)) {
+                for (sums, tile) in sums.iter_mut().zip(dot::<L, ROWS, OUTPUTS>(1, k, &input, &weights)) {
                     *sums = tile;
                 }
             }

@@ -61,8 +61,7 @@ impl<const N: usize> Finish<N> {
         activation: impl Fn(f32) -> f32,
     ) {
         for (pixel, sums) in pixels {
-            let mut values: [f32; N] =
-                array::from_fn(|i| (sums[i] + self.bias[i]) * self.scale[i] + self.shift[i]);
+            let mut values: [f32; N] = array::from_fn(|i| (sums[i] + self.bias[i]) * self.scale[i] + self.shift[i]);
             match pixel.first_chunk_mut() {
                 Some(output) if self.valid == N => {
                     if self.accumulate {

@@ -99,7 +99,7 @@ pub(super) fn gelu(x: f32) -> f32 {
     x / (1.0 + exp(-twice_u))
 }
 
-/// `1 / sqrt(x)`, within 3 ulp for normal numbers; elsewhere (0, subnormal, negative, infinite, NaN) whatever the square
+/// `1 / sqrt(x)`, within 4 ulp for normal numbers; elsewhere (0, subnormal, negative, infinite, NaN) whatever the square
 /// root says. Unlike a call of that, it leaves vector registers alone and overlaps with its neighbours.
 #[inline(always)]
 pub(super) fn inverse_sqrt(x: f32) -> f32 {
@@ -181,7 +181,7 @@ mod tests {
         let bent = (-1_100_000..900_000).map(|i| i as f32 * 1e-4);
         for x in floats(4_001).chain(bent) {
             let (y, true_value) = (exp(x), libm::exp(f64::from(x)));
-            if x > 88.722_84 {
+            if x >= 88.722_84 {
                 assert_eq!(y, f32::INFINITY, "{x}");
             } else {
                 assert!(ulps(y, true_value) <= 1.25, "exp({x}) = {y}, true {true_value}");

@@ -34,65 +34,59 @@ pub(super) fn part<T>(data: &[T], start: usize, len: usize) -> &[T] {
 pub(super) struct Pieces<'a, T, const N: usize> {
     pub(super) operands: [&'a [T]; N],
     pub(super) step: usize,
-    pub(super) len: usize,
 }
 
 impl<'a, T, const N: usize> Pieces<'a, T, N> {
     /// Operands of one piece each, `len` elements from each start on.
     #[inline(always)]
     pub(super) fn whole(data: &'a [T], starts: [usize; N], len: usize) -> Self {
-        Self { operands: starts.map(|start| part(data, start, len)), step: 0, len }
+        Self { operands: starts.map(|start| part(data, start, len)), step: 0 }
     }
 
+    /// Piece `p` of each operand, `None` where one is too short (which the planner rules out).
     #[inline(always)]
-    fn piece(&self, p: usize) -> [&'a [T]; N] {
-        self.operands.map(|operand| part(operand, p * self.step, self.len))
+    fn piece(&self, p: usize, len: usize) -> Option<[&'a [T]; N]> {
+        let start = p * self.step;
+        let mut pieces = self.operands;
+        for piece in &mut pieces {
+            *piece = piece.get(start..start + len)?;
+        }
+        Some(pieces)
     }
 }
 
 /// Sums over `k` of `input[r][k] * weights[o][k]`, where `k` runs over all pieces.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn dot<const L: usize, const R: usize, const O: usize>(
     pieces: usize,
+    len: usize,
     input: &Pieces<'_, f32, R>,
     weights: &Pieces<'_, f32, O>,
 ) -> [[f32; O]; R] {
     let mut lanes = [[[0.0; L]; O]; R];
     for p in 0..pieces {
-        add_vectors(&mut lanes, input.piece(p), weights.piece(p));
+        let (Some(input), Some(weights)) = (input.piece(p, len), weights.piece(p, len)) else { break };
+        let input = input.map(|row| row.as_chunks::<L>().0);
+        let weights = weights.map(|row| row.as_chunks::<L>().0);
+        for k in 0..input[0].len() {
+            add_tile(&mut lanes, input.map(|row| &row[k]), weights.map(|row| &row[k]));
+        }
     }
-    // The tile passes through memory here. Otherwise the compiler sees sums of neighbouring outputs and may decide to put
-    // outputs, whose weights are far apart, into the lanes of one vector.
-    let mut sums = black_box(lanes).map(|row| add_up(&row));
-    if !input.len.is_multiple_of(L) {
+    let mut sums = settle(lanes).map(|row| add_up(&row));
+    if !len.is_multiple_of(L) {
         for p in 0..pieces {
-            add_rest::<L, R, O>(&mut sums, input.piece(p), weights.piece(p));
+            let (Some(input), Some(weights)) = (input.piece(p, len), weights.piece(p, len)) else { break };
+            add_rest::<L, R, O>(&mut sums, input, weights);
         }
     }
     sums
 }
 
-/// The whole vectors of one piece, two at a time.
+/// Passes a value through memory. Otherwise the compiler sees the sums of neighbouring outputs and may decide to put
+/// outputs, whose weights are far apart, into the lanes of one vector.
 #[inline(always)]
-fn add_vectors<const L: usize, const R: usize, const O: usize>(
-    lanes: &mut [[[f32; L]; O]; R],
-    input: [&[f32]; R],
-    weights: [&[f32]; O],
-) {
-    let input = input.map(|row| row.as_chunks::<L>().0);
-    let weights = weights.map(|row| row.as_chunks::<L>().0);
-    let vectors = input[0].len();
-    if input.iter().any(|row| row.len() != vectors) || weights.iter().any(|row| row.len() != vectors) {
-        return;
-    }
-    let pairs = vectors / 2 * 2;
-    for k in (0..pairs).step_by(2) {
-        add_tile(lanes, input.map(|row| &row[k]), weights.map(|row| &row[k]));
-        add_tile(lanes, input.map(|row| &row[k + 1]), weights.map(|row| &row[k + 1]));
-    }
-    if pairs < vectors {
-        add_tile(lanes, input.map(|row| &row[pairs]), weights.map(|row| &row[pairs]));
-    }
+fn settle<T>(value: T) -> T {
+    black_box(value)
 }
 
 #[inline(always)]

@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Inspects, runs and tests neural networks in .nk files.
+#[derive(Debug, Parser)]
+#[command(name = "netkit", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colors; NO_COLOR=1 in the environment turns them off
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+const AFTER_HELP: &str = "\
+A relative MODEL path that is not found is tried once more in the parent folder.
+
+Exit codes: 0 done, 1 a test failed, 2 wrong usage, 3 a file that cannot be read, written or used.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Describe a model: layers, memory, tensors
+    Inspect(InspectArgs),
+    /// Run a model on one input and print the output
+    Run(RunArgs),
+    /// Run the test cases that models carry
+    Test(TestArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// The .nk file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Also show the memory that the model needs and the steps of its plan; nothing is run
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Also show header, sections, layers, tensors, quantization and test cases
+    #[arg(long)]
+    pub(crate) tensors: bool,
+    /// Print one JSON document (schema netkit.inspect/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The .nk file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32
+    #[arg(short, long, value_name = "VALUES|FILE.npy|@FILE", allow_hyphen_values = true)]
+    pub(crate) input: String,
+    /// File for the output: y.npy, or @y.f32 for raw little-endian float32
+    #[arg(short, long, value_name = "FILE.npy|@FILE")]
+    pub(crate) output: Option<String>,
+    /// Print only the output values, joined with commas
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Print one JSON document (schema netkit.run/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TestArgs {
+    /// The .nk files
+    #[arg(value_name = "MODEL", required = true)]
+    pub(crate) models: Vec<PathBuf>,
+    /// Print long tensors too; NETKIT_REGRESSION_VERBOSE=1 or 0 decides when neither -v nor -q is given
+    #[arg(short, long, conflicts_with_all = ["quiet", "json"])]
+    pub(crate) verbose: bool,
+    /// Print only what failed, and the counts
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Print one JSON document (schema netkit.test/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that can show them
+    Auto,
+    /// Also in pipes and files
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Makes this the choice for both streams of the process.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}

@@ -1,0 +1,151 @@
+//! Gathers what is known about a model into the document that `--json` prints.
+
+use netkit::format::{Cases, FLAG_INT8_TESTS, FLAG_QUANT, FLAG_TESTS, NETWORK_CNN, NETWORK_MLP};
+use netkit::tensor::Shape;
+use netkit::{Error, Model};
+use serde::Serialize;
+
+use super::fields::{self, Fields};
+use super::memory::{self, Memory, Step};
+use super::tensors::{self, Contents};
+use crate::failure::display;
+use crate::model_file::ModelFile;
+
+/// The document; numbers that cannot be known are null.
+#[derive(Debug, Serialize)]
+pub(crate) struct Document {
+    pub(crate) schema: &'static str,
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) file_bytes: usize,
+    pub(crate) format_version: u32,
+    pub(crate) network: &'static str,
+    pub(crate) quantized: bool,
+    pub(crate) flags: Vec<&'static str>,
+    pub(crate) input_shape: Vec<u32>,
+    pub(crate) output_shape: Option<Vec<u32>>,
+    pub(crate) input_elements: Option<u32>,
+    pub(crate) output_elements: Option<u32>,
+    pub(crate) layers: Vec<Layer>,
+    #[serde(flatten)]
+    pub(crate) memory: Memory,
+    /// Whether people want to see the memory.
+    #[serde(skip)]
+    pub(crate) with_memory: bool,
+    /// The steps of the plan, with `--full`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<Vec<Step>>,
+    /// With `--tensors`.
+    #[serde(flatten)]
+    pub(crate) contents: Option<Contents>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A layer record.
+#[derive(Debug, Serialize)]
+pub(crate) struct Layer {
+    pub(crate) index: usize,
+    pub(crate) kind: &'static str,
+    pub(crate) offset: usize,
+    pub(crate) input_shape: Option<Vec<u32>>,
+    pub(crate) output_shape: Option<Vec<u32>>,
+    pub(crate) parameters: Fields,
+    /// Weight and bias pairs that the layer owns.
+    pub(crate) tensor_pairs: Option<u32>,
+}
+
+/// The document, and the error that keeps the model from loading.
+pub(crate) struct Facts {
+    pub(crate) document: Document,
+    pub(crate) fault: Option<Error>,
+}
+
+pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with_tensors: bool) -> Facts {
+    let header = model.header();
+    let (layers, output, shape_fault) = layers(model);
+    let (memory, plan, plan_fault) = memory::plan(model, with_steps);
+    let mut warnings = Vec::new();
+    let cases = Cases::read(model);
+    if let (Err(error), true) = (&cases, header.flags & FLAG_TESTS != 0) {
+        warnings.push(format!("the test section cannot be used: {error}"));
+    }
+    let owners = owners(&layers);
+    let contents = with_tensors.then(|| tensors::contents(model, &owners, cases.ok()));
+    warnings.extend(super::quant::broken_chains(model, &owners));
+    let elements = |shape: Shape| shape.elements().ok();
+    let document = Document {
+        schema: "netkit.inspect/1",
+        path: display(&file.path),
+        name: file.name.clone(),
+        file_bytes: file.len(),
+        format_version: header.version,
+        network: match header.network {
+            NETWORK_MLP => "mlp",
+            NETWORK_CNN => "cnn",
+            _ => "unknown",
+        },
+        quantized: model.is_quantized(),
+        flags: flag_names(header.flags),
+        input_shape: header.input_shape.into_iter().take(usize::from(header.input_rank)).collect(),
+        output_shape: output.map(dims),
+        input_elements: fields::input_shape(&header).and_then(elements),
+        output_elements: output.and_then(elements),
+        layers,
+        memory,
+        with_memory: with_steps,
+        plan,
+        contents,
+        warnings,
+    };
+    let fault = shape_fault.or(plan_fault).or_else(|| model.check_payload().err());
+    Facts { document, fault }
+}
+
+/// The layers with the shapes between them, and the first layer that does not fit.
+fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
+    let mut layers = Vec::new();
+    let mut shape = fields::input_shape(&model.header());
+    let mut fault = if shape.is_none() { netkit::plan::shapes(model).err() } else { None };
+    let mut weights = 0;
+    for record in model.layers() {
+        let first_weight = model.weight_tensors().nth(weights).map_or(0, |tensor| tensor.entry.num_elements());
+        let pairs = shape.map(|shape| netkit::layers::tensor_pairs(&record.layer, shape, model.is_quantized()));
+        let output = shape.and_then(|input| {
+            netkit::layers::output_shape(&record.layer, input, first_weight)
+                .and_then(|output| output.elements().map(|_| output))
+                .map_err(|error| fault = Some(error.at(record.offset).in_layer(record.index, record.layer.kind())))
+                .ok()
+        });
+        layers.push(Layer {
+            index: record.index,
+            kind: netkit::format::kind_name(record.layer.kind()).unwrap_or("unknown"),
+            offset: record.offset,
+            input_shape: shape.map(dims),
+            output_shape: output.map(dims),
+            parameters: Fields::of(&record.layer),
+            tensor_pairs: pairs,
+        });
+        weights += pairs.unwrap_or(0) as usize;
+        shape = output;
+    }
+    (layers, shape, fault)
+}
+
+/// For each tensor pair in catalog order, the index of the layer that owns it.
+fn owners(layers: &[Layer]) -> Vec<usize> {
+    let pairs = |layer: &Layer| layer.tensor_pairs.unwrap_or(0) as usize;
+    layers.iter().flat_map(|layer| std::iter::repeat_n(layer.index, pairs(layer))).collect()
+}
+
+/// The extents as the format writes them.
+pub(crate) fn dims(shape: Shape) -> Vec<u32> {
+    let (dims, rank) = shape.dims();
+    dims.into_iter().take(rank as usize).collect()
+}
+
+fn flag_names(flags: u16) -> Vec<&'static str> {
+    let known = [(FLAG_TESTS, "tests"), (FLAG_QUANT, "int8"), (FLAG_INT8_TESTS, "int8 test inputs")];
+    let unknown = flags & !known.iter().fold(0, |sum, (bit, _)| sum | bit);
+    let names = known.into_iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| name);
+    names.chain((unknown != 0).then_some("unknown")).collect()
+}
