@@ -25,7 +25,7 @@ static void hundred_thousand_runs(void) {
     EXPECT(nk_arena_used(&arena) == used);
 }
 
-/* A loaded model with an input and the output it has for it. */
+/* A loaded model with an input and the output it has for it, in an arena that has room for one more input. */
 typedef struct prepared {
     nk_arena_t arena;
     nk_model_t model;
@@ -36,8 +36,10 @@ typedef struct prepared {
 
 static bool prepare(const model_file *file, prepared *made) {
     uint32_t count = 0;
+    nk_arch_info_t arch;
     nk_memory_plan_t plan = plan_of(file);
-    if (!EXPECT_OK(nk_arena_init_heap(&made->arena, plan.arena_bytes))) {
+    if (!EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch)) ||
+        !EXPECT_OK(nk_arena_init_heap(&made->arena, plan.arena_bytes + (arch.input_elements + 1) * sizeof(float)))) {
         return false;
     }
     if (!EXPECT_OK(nk_load_memory(file->bytes, file->size, &made->arena, &made->model))) {
@@ -84,14 +86,17 @@ static void runs_are_independent(const model_file *file) {
     dispose(&made);
 }
 
-/* The output begins somewhere in the input, then the input somewhere in the output. */
+/* The output begins somewhere in the input, then the input somewhere in the output. The arena has to have room for a
+ * copy of the input, and gets it back. */
 static void overlapping_buffers(const model_file *file) {
     prepared made;
     uint32_t count = 0;
     if (is_int8_model(file) || !prepare(file, &made)) {
         return;
     }
-    size_t inputs = made.inputs, output_bytes = made.outputs * sizeof(float);
+    nk_arena_t full;
+    size_t inputs = made.inputs, output_bytes = made.outputs * sizeof(float), used = nk_arena_used(&made.arena);
+    nk_arena_init(&full, NULL, 0);
     float *buffer = (float *)must_alloc((inputs + 2 * (size_t)made.outputs) * sizeof *buffer);
     const size_t places[] = {0, 1, inputs / 2, inputs > made.outputs ? inputs - made.outputs : 0, inputs - 1};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -105,6 +110,11 @@ static void overlapping_buffers(const model_file *file) {
         EXPECT_OK(nk_forward(&made.model, &made.arena, buffer + shift, made.inputs, buffer, made.outputs, &count));
         EXPECT_THAT(memcmp(buffer, made.wanted, output_bytes) == 0, "input %zu floats into the output", shift);
     }
+    memcpy(buffer, made.input, inputs * sizeof *buffer);
+    EXPECT_STATUS(nk_forward(&made.model, &full, buffer, made.inputs, buffer, made.outputs, &count),
+                  NK_ERR_ARENA_OVERFLOW);
+    EXPECT(memcmp(buffer, made.input, inputs * sizeof *buffer) == 0);
+    EXPECT(nk_arena_used(&made.arena) == used);
     free(buffer);
     dispose(&made);
 }

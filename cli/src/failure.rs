@@ -37,7 +37,7 @@ impl Outcome {
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A value on the command line is wrong.
+    /// A value on the command line of `netkit run` is wrong.
     Usage(String),
     /// A file cannot be read, written or used.
     File {
@@ -91,7 +91,7 @@ impl Failure {
         let message = self.message();
         // A closed standard error leaves nobody to tell.
         let _ = match self {
-            Self::Usage(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: {message}\n  hint: {}", "see `netkit help`"),
+            Self::Usage(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: {message}\n  hint: see `netkit help run`"),
             Self::Stdout(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: standard output: {message}"),
             Self::File { path, hint: "", .. } => writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}", escaped(path)),
             Self::File { path, hint, .. } => {

@@ -74,7 +74,9 @@ fn read_raw(path: &Path, shape: Shape) -> Result<Vec<f32>, Failure> {
     let wanted = Wanted::of(shape);
     let bytes = read_file(path, 4 * wanted.elements as u64)?;
     if bytes.starts_with(npy::MAGIC) {
-        return Err(Failure::file(path, "this is an .npy file, not raw float32").with_hint("give its name without the @"));
+        return Err(
+            Failure::file(path, "this is an .npy file, not raw float32").with_hint("give its name without the @")
+        );
     }
     let (values, rest) = bytes.as_chunks::<4>();
     if values.len() != wanted.elements || !rest.is_empty() {

@@ -42,13 +42,13 @@ impl Output {
         Ok(writeln!(self, "{text}")?)
     }
 
-    /// Prints rows under a header, indented by two; columns whose cells are numbers are aligned to the right. Lines are
+    /// Prints rows under a header, indented by two; columns of integers are aligned to the right. Lines are
     /// drawn on a terminal only.
     pub(crate) fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
         let mut table = Table::new();
         table.load_style(if self.is_terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
         table.set_header(header.iter().copied());
-        let is_number = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+".contains(c));
+        let is_number = |cell: &String| cell == "-" || cell.parse::<i64>().is_ok();
         let numeric: Vec<bool> =
             (0..header.len()).map(|column| rows.iter().all(|row| row.get(column).is_none_or(is_number))).collect();
         table.add_rows(rows);

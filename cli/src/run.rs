@@ -74,7 +74,10 @@ pub(crate) fn execute(args: &RunArgs, out: &mut Output) -> Result<Outcome, Failu
 
 fn output_file(text: &str) -> Result<ValueFile, Failure> {
     ValueFile::named(text).ok_or_else(|| {
-        Failure::Usage(format!("--output {}: the name must end with .npy, or begin with @ for raw float32", escaped(text)))
+        Failure::Usage(format!(
+            "--output {}: the name must end with .npy, or begin with @ for raw float32",
+            escaped(text)
+        ))
     })
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Document {
     pub(crate) format_version: u32,
     pub(crate) network: &'static str,
     pub(crate) quantized: bool,
+    #[serde(skip)]
+    pub(crate) flag_bits: u16,
     pub(crate) flags: Vec<&'static str>,
     pub(crate) input_shape: Vec<u32>,
     pub(crate) output_shape: Option<Vec<u32>>,
@@ -29,9 +31,6 @@ pub(crate) struct Document {
     pub(crate) layers: Vec<Layer>,
     #[serde(flatten)]
     pub(crate) memory: Memory,
-    /// Whether people want to see the memory.
-    #[serde(skip)]
-    pub(crate) with_memory: bool,
     /// The steps of the plan, with `--full`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<Vec<Step>>,
@@ -39,6 +38,8 @@ pub(crate) struct Document {
     #[serde(flatten)]
     pub(crate) contents: Option<Contents>,
     pub(crate) warnings: Vec<String>,
+    /// What keeps the model from loading, other than being beyond this version.
+    pub(crate) error: Option<String>,
 }
 
 /// A layer record.
@@ -73,6 +74,7 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
     let contents = with_tensors.then(|| tensors::contents(model, &owners, cases.ok()));
     warnings.extend(super::quant::broken_chains(model, &owners));
     let elements = |shape: Shape| shape.elements().ok();
+    let fault = shape_fault.or(plan_fault).or_else(|| model.check_payload().err());
     let document = Document {
         schema: "netkit.inspect/1",
         path: display(&file.path),
@@ -85,6 +87,7 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
             _ => "unknown",
         },
         quantized: model.is_quantized(),
+        flag_bits: header.flags,
         flags: flag_names(header.flags),
         input_shape: header.input_shape.into_iter().take(usize::from(header.input_rank)).collect(),
         output_shape: output.map(dims),
@@ -92,20 +95,21 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
         output_elements: output.and_then(elements),
         layers,
         memory,
-        with_memory: with_steps,
         plan,
         contents,
         warnings,
+        error: fault.map(|error| error.to_string()),
     };
-    let fault = shape_fault.or(plan_fault).or_else(|| model.check_payload().err());
     Facts { document, fault }
 }
 
-/// The layers with the shapes between them, and the first layer that does not fit.
+/// The layers with the shapes between them, and the first layer that does not fit. Of a network kind that is not known,
+/// nothing can be said to be wrong.
 fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
     let mut layers = Vec::new();
     let mut shape = fields::input_shape(&model.header());
-    let mut fault = if shape.is_none() { netkit::plan::shapes(model).err() } else { None };
+    let is_known = [NETWORK_MLP, NETWORK_CNN].contains(&model.header().network);
+    let mut fault = netkit::plan::shapes(model).err().filter(|_| is_known && shape.is_none());
     let mut weights = 0;
     for record in model.layers() {
         let first_weight = model.weight_tensors().nth(weights).map_or(0, |tensor| tensor.entry.num_elements());
@@ -113,7 +117,8 @@ fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
         let output = shape.and_then(|input| {
             netkit::layers::output_shape(&record.layer, input, first_weight)
                 .and_then(|output| output.elements().map(|_| output))
-                .map_err(|error| fault = Some(error.at(record.offset).in_layer(record.index, record.layer.kind())))
+                .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))
+                .inspect_err(|&error| fault = Some(error).filter(|_| is_known))
                 .ok()
         });
         layers.push(Layer {

@@ -43,7 +43,8 @@ impl Fields {
             .concat(),
             Layer::MaxPool2d(r) | Layer::AvgPool2d(r) => pool(r),
             Layer::BatchNorm2d(r) => vec![("channels", Count(r.channels))],
-            Layer::ConvNextV2Block(ChannelsEps { channels, eps }) | Layer::LayerNorm2d(ChannelsEps { channels, eps }) => {
+            Layer::ConvNextV2Block(ChannelsEps { channels, eps })
+            | Layer::LayerNorm2d(ChannelsEps { channels, eps }) => {
                 vec![("channels", Count(*channels)), ("eps", Real(*eps))]
             }
             Layer::MobilenetV4Uib(r) => vec![

@@ -26,7 +26,7 @@ pub(crate) fn execute(args: &InspectArgs, out: &mut Output) -> Result<Outcome, F
         // Writing to a string cannot fail.
         let _ = netkit::summary::write(&model, &escaped(&file.name), &mut summary);
         out.write_all(summary.as_bytes())?;
-        text::print(&facts.document, out)?;
+        text::print(&facts.document, args.full, out)?;
     }
     out.finish()?;
     for warning in &facts.document.warnings {

@@ -14,8 +14,8 @@ use crate::output::{Output, escaped};
 type Printed = Result<(), Failure>;
 
 /// The parts below the Network Summary.
-pub(crate) fn print(document: &Document, out: &mut Output) -> Printed {
-    if document.with_memory {
+pub(crate) fn print(document: &Document, with_memory: bool, out: &mut Output) -> Printed {
+    if with_memory {
         arena(&document.memory, out)?;
     }
     if let Some(steps) = &document.plan {
@@ -87,6 +87,7 @@ fn place(range: &Range) -> String {
 
 fn header(document: &Document, contents: &Contents, out: &mut Output) -> Printed {
     let flags = if document.flags.is_empty() { "none".to_owned() } else { document.flags.join(", ") };
+    let flags = format!("0x{:04x} ({flags})", document.flag_bits);
     writeln!(out, "\nnetkit binary model (.nk)")?;
     writeln!(out, "  file:            {}", escaped(&document.path))?;
     writeln!(out, "  size:            {} bytes", document.file_bytes)?;

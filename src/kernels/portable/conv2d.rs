@@ -14,9 +14,9 @@ use core::array;
 use core::ops::Range;
 
 use crate::kernels::args::Conv2d;
-use crate::kernels::portable::activate;
-use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, dot, outer_strip, part, transpose};
+use crate::kernels::portable::Portable;
+use crate::kernels::portable::epilogue::{Finish, activate_pixels};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, InnerLoops, outer_strip, part, transpose};
 use crate::tensor::{Taps, Window, checked_product};
 
 /// Largest kernel (elements of one output) that is worth gathering and transposing.
@@ -51,33 +51,33 @@ fn panel_count(window: &Window) -> usize {
     }
 }
 
-/// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) with vectors of four lanes.
+/// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) as every target has it.
 pub fn conv2d(args: &mut Conv2d<'_>) {
-    run::<4>(args, activate);
+    run::<Portable>(args);
 }
 
-/// The kernel with vectors of `L` lanes.
+/// The kernel with the inner loops of a level.
 #[inline(always)]
-pub fn run<const L: usize>(args: &mut Conv2d<'_>, activate: Activate) {
+pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = &args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
     if panel_count(window) > 0 {
-        small_kernel(args);
-        activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, activate);
+        small_kernel::<I>(args);
+        activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, I::activate);
         return;
     }
     let input_per_row = window.stride as usize * window.in_w as usize * window.in_c as usize;
     let block_rows = (BLOCK_ELEMS / input_per_row.max(1)).max(1);
     for start in (0..out_h).step_by(block_rows) {
         let rows = start..out_h.min(start + block_rows);
-        row_block::<L>(args, rows.clone());
-        activate_pixels(&args.epilogue, args.columns, rows.start * out_w..rows.end * out_w, args.output, activate);
+        row_block::<I>(args, rows.clone());
+        activate_pixels(&args.epilogue, args.columns, rows.start * out_w..rows.end * out_w, args.output, I::activate);
     }
 }
 
 /// All outputs of some output rows.
 #[inline(always)]
-fn row_block<const L: usize>(args: &mut Conv2d<'_>, rows: Range<usize>) {
+fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, rows: Range<usize>) {
     let window = args.window;
     let (out_w, k) = (window.out_w as usize, kernel_elems(&window));
     let outputs = args.epilogue.bias.len();
@@ -89,7 +89,7 @@ fn row_block<const L: usize>(args: &mut Conv2d<'_>, rows: Range<usize>) {
             for x in (0..out_w).step_by(STRIP) {
                 let mut strip = [[0.0; OUTPUTS]; STRIP];
                 let columns = x..out_w.min(x + STRIP);
-                dot_strip::<L>(&window, y, columns.clone(), &interior, args.input, weights, &mut strip);
+                dot_strip::<I>(&window, y, columns.clone(), &interior, args.input, weights, &mut strip);
                 let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
                 let sums = strip.get(..columns.len()).unwrap_or_default();
                 Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
@@ -100,7 +100,7 @@ fn row_block<const L: usize>(args: &mut Conv2d<'_>, rows: Range<usize>) {
 
 /// The sums of four outputs for the pixels `columns` of output row `y`.
 #[inline(always)]
-fn dot_strip<const L: usize>(
+fn dot_strip<I: InnerLoops>(
     window: &Window,
     y: usize,
     columns: Range<usize>,
@@ -114,14 +114,14 @@ fn dot_strip<const L: usize>(
         let sums = strip.get_mut(x - columns.start..).unwrap_or_default();
         if interior.contains(&x) && x + PIXELS <= interior.end.min(columns.end) {
             let tile = Tile::<PIXELS>::new(window, y, x);
-            let tile = dot::<L, PIXELS, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
+            let tile = I::dot::<PIXELS, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
             for (sums, tile) in sums.iter_mut().zip(tile) {
                 *sums = tile;
             }
             x += PIXELS;
         } else {
             let tile = Tile::<1>::new(window, y, x);
-            let [tile] = dot::<L, 1, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
+            let [tile] = I::dot::<1, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
             if let Some(sums) = sums.first_mut() {
                 *sums = tile;
             }
@@ -133,7 +133,7 @@ fn dot_strip<const L: usize>(
 /// All outputs of the whole map, some panels after each other. The input of a few pixels is gathered in rows of k, zero
 /// in the padding, and serves all these panels.
 #[inline(always)]
-fn small_kernel(args: &mut Conv2d<'_>) {
+fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let (out_h, out_w, k) = (window.out_h as usize, window.out_w as usize, kernel_elems(&window));
     let outputs = args.epilogue.bias.len();
@@ -149,7 +149,7 @@ fn small_kernel(args: &mut Conv2d<'_>) {
                 let gathered = gathered.get_mut(..pixels * k).unwrap_or_default();
                 gather(&window, y, x, args.input, gathered);
                 for (panel, first) in panels.chunks(k).zip((group..outputs).step_by(PANEL)) {
-                    let sums = outer_strip(gathered, panel);
+                    let sums = outer_strip::<I>(gathered, panel);
                     let sums = sums.get(..pixels).unwrap_or_default();
                     let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
                     Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);

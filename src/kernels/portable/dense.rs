@@ -10,9 +10,9 @@
 use core::array;
 
 use crate::kernels::args::Dense;
-use crate::kernels::portable::activate;
-use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, dot, outer_strip, transpose};
+use crate::kernels::portable::Portable;
+use crate::kernels::portable::epilogue::{Finish, activate_pixels};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, InnerLoops, outer_strip, transpose};
 
 /// Longest row that is worth a transposed panel; the panel then has 3 KiB.
 const MAX_PANEL_K: u32 = 48;
@@ -32,48 +32,48 @@ pub fn scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
     if rows >= MIN_PANEL_ROWS && in_features <= MAX_PANEL_K { in_features * PANEL as u32 } else { 0 }
 }
 
-/// [`Kernels::dense`](crate::kernels::Kernels::dense) with vectors of four lanes.
+/// [`Kernels::dense`](crate::kernels::Kernels::dense) as every target has it.
 pub fn dense(args: &mut Dense<'_>) {
-    run::<4>(args, activate);
+    run::<Portable>(args);
 }
 
-/// The kernel with vectors of `L` lanes.
+/// The kernel with the inner loops of a level.
 #[inline(always)]
-pub fn run<const L: usize>(args: &mut Dense<'_>, activate: Activate) {
+pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Dense<'_>) {
     let Some(k) = args.input.len().checked_div(args.rows) else { return };
     let outputs = args.epilogue.bias.len();
     let panel_elems = scratch_elems(args.rows as u32, k as u32, outputs as u32) as usize;
     if panel_elems > 0 {
-        short_rows(args, k, panel_elems);
-        activate_pixels(&args.epilogue, args.columns, 0..args.rows, args.output, activate);
+        short_rows::<I>(args, k, panel_elems);
+        activate_pixels(&args.epilogue, args.columns, 0..args.rows, args.output, I::activate);
     } else if args.rows == 1 {
-        single_row::<L>(args, k);
-        activate_pixels(&args.epilogue, args.columns, 0..1, args.output, activate);
+        single_row::<I>(args, k);
+        activate_pixels(&args.epilogue, args.columns, 0..1, args.output, I::activate);
     } else {
         let block_rows = (BLOCK_ELEMS / k.max(1)).next_multiple_of(ROWS).max(ROWS);
         for first in (0..args.rows).step_by(block_rows) {
             let end = args.rows.min(first + block_rows);
-            row_block::<L>(args, k, first, end);
-            activate_pixels(&args.epilogue, args.columns, first..end, args.output, activate);
+            row_block::<I>(args, k, first, end);
+            activate_pixels(&args.epilogue, args.columns, first..end, args.output, I::activate);
         }
     }
 }
 
 /// All outputs of the only row.
 #[inline(always)]
-fn single_row<const L: usize>(args: &mut Dense<'_>, k: usize) {
+fn single_row<I: InnerLoops>(args: &mut Dense<'_>, k: usize) {
     let outputs = args.epilogue.bias.len();
     let input = Pieces::whole(args.input, [0], k);
     for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
         let weights = Pieces::whole(args.weights, starts::<SINGLE_OUTPUTS>(first, outputs, k), k);
-        let sums = dot::<L, 1, SINGLE_OUTPUTS>(1, k, &input, &weights);
+        let sums = I::dot::<1, SINGLE_OUTPUTS>(1, k, &input, &weights);
         Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
 }
 
 /// All outputs of the rows `start..end`.
 #[inline(always)]
-fn row_block<const L: usize>(args: &mut Dense<'_>, k: usize, start: usize, end: usize) {
+fn row_block<I: InnerLoops>(args: &mut Dense<'_>, k: usize, start: usize, end: usize) {
     let outputs = args.epilogue.bias.len();
     for first in (0..outputs).step_by(OUTPUTS) {
         let weights = Pieces::whole(args.weights, starts::<OUTPUTS>(first, outputs, k), k);
@@ -82,7 +82,7 @@ fn row_block<const L: usize>(args: &mut Dense<'_>, k: usize, start: usize, end: 
             let mut strip = [[0.0; OUTPUTS]; STRIP];
             for (tile, sums) in strip[..rows].chunks_mut(ROWS).enumerate() {
                 let input = Pieces::whole(args.input, starts::<ROWS>(row + tile * ROWS, end, k), k);
-                for (sums, tile) in sums.iter_mut().zip(dot::<L, ROWS, OUTPUTS>(1, k, &input, &weights)) {
+                for (sums, tile) in sums.iter_mut().zip(I::dot::<ROWS, OUTPUTS>(1, k, &input, &weights)) {
                     *sums = tile;
                 }
             }
@@ -94,12 +94,12 @@ fn row_block<const L: usize>(args: &mut Dense<'_>, k: usize, start: usize, end: 
 
 /// All outputs of all rows, panel after panel.
 #[inline(always)]
-fn short_rows(args: &mut Dense<'_>, k: usize, panel_elems: usize) {
+fn short_rows<I: InnerLoops>(args: &mut Dense<'_>, k: usize, panel_elems: usize) {
     let panel = args.scratch.get_mut(..panel_elems).unwrap_or_default().as_chunks_mut().0;
     for first in (0..args.epilogue.bias.len()).step_by(PANEL) {
         transpose(args.weights, first, panel);
         for (strip, input) in args.input.chunks(PANEL_STRIP * k).enumerate() {
-            let sums = outer_strip(input, panel);
+            let sums = outer_strip::<I>(input, panel);
             let at = strip * PANEL_STRIP * args.columns.pitch + args.columns.first + first;
             let rows = sums.get(..input.len() / k).unwrap_or_default();
             Finish::new(&args.epilogue, first).store(rows, args.output, at, args.columns.pitch);

@@ -12,9 +12,9 @@
 use core::hint::black_box;
 
 use crate::kernels::args::{Columns, DepthwiseConv2d};
-use crate::kernels::portable::activate;
-use crate::kernels::portable::epilogue::{Activate, Finish, activate_pixels, lanes};
-use crate::kernels::portable::tile::{add_product, part, transpose};
+use crate::kernels::portable::Portable;
+use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
+use crate::kernels::portable::tile::{InnerLoops, add_product, part, transpose};
 use crate::tensor::{Taps, Window};
 
 /// Channels of the widest block.
@@ -43,12 +43,12 @@ fn widest_block(window: &Window) -> usize {
 
 /// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d), lanes as wide as the target has them.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
-    run(args, activate);
+    run::<Portable>(args);
 }
 
-/// The kernel, with the activation kernel of its level.
+/// The kernel with the inner loops of a level.
 #[inline(always)]
-pub fn run(args: &mut DepthwiseConv2d<'_>, activate: Activate) {
+pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     let channels = args.window.in_c as usize;
     let widest = widest_block(&args.window);
     let mut first = 0;
@@ -66,7 +66,7 @@ pub fn run(args: &mut DepthwiseConv2d<'_>, activate: Activate) {
     }
     let columns = Columns { pitch: channels, first: 0 };
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
-    activate_pixels(&args.epilogue, columns, 0..pixels, args.output, activate);
+    activate_pixels(&args.epilogue, columns, 0..pixels, args.output, I::activate);
 }
 
 /// `B` channels of the whole map; returns `B`.

@@ -23,9 +23,10 @@ pub mod layernorm2d;
 mod math;
 pub mod max_pool2d;
 pub mod softmax;
-mod tile;
+pub(super) mod tile;
 
 use crate::kernels::{Activation, Kernels, Level};
+use tile::{InnerLoops, PANEL, PANEL_ROWS, Pieces};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -39,13 +40,32 @@ pub static KERNELS: Kernels = Kernels {
     layernorm2d: layernorm2d::layernorm2d,
     grn: grn::grn,
     softmax: softmax::softmax,
-    activate,
+    activate: Portable::activate,
     add: add::add,
     add_upsampled2x: add::add_upsampled2x,
 };
 
-/// The elementwise activation, once in memory for the kernels of this level that end with one.
-#[inline(never)]
-fn activate(data: &mut [f32], activation: Activation) {
-    activation::activate(data, activation);
+/// The inner loops with vectors of four lanes.
+pub(super) struct Portable;
+
+impl InnerLoops for Portable {
+    #[inline(never)]
+    fn dot<const R: usize, const O: usize>(
+        pieces: usize,
+        len: usize,
+        input: &Pieces<'_, f32, R>,
+        weights: &Pieces<'_, f32, O>,
+    ) -> [[f32; O]; R] {
+        tile::dot::<4, R, O>(pieces, len, input, weights)
+    }
+
+    #[inline(never)]
+    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
+        tile::outer(input, panel)
+    }
+
+    #[inline(never)]
+    fn activate(data: &mut [f32], activation: Activation) {
+        activation::activate(data, activation);
+    }
 }

@@ -15,14 +15,16 @@
 use core::array;
 use core::hint::black_box;
 
+use crate::kernels::args::Activation;
+
 /// Outputs next to each other in a transposed panel of weights.
-pub(super) const PANEL: usize = 8;
+pub(in crate::kernels) const PANEL: usize = 8;
 
 /// Pixels whose sums are collected before their epilogue: 256 bytes of sums of four outputs, or of a panel.
 pub(super) const STRIP: usize = 16;
 pub(super) const PANEL_STRIP: usize = 8;
 /// Rows of a tile over a panel.
-const PANEL_ROWS: usize = 4;
+pub(in crate::kernels) const PANEL_ROWS: usize = 4;
 
 /// `len` elements from `start`, or none where the slice is too short (which the planner rules out).
 #[inline(always)]
@@ -31,7 +33,7 @@ pub(super) fn part<T>(data: &[T], start: usize, len: usize) -> &[T] {
 }
 
 /// `N` operands cut into pieces: piece `p` of each is the `len` elements from `p * step` on.
-pub(super) struct Pieces<'a, T, const N: usize> {
+pub(in crate::kernels) struct Pieces<'a, T, const N: usize> {
     pub(super) operands: [&'a [T]; N],
     pub(super) step: usize,
 }
@@ -55,9 +57,27 @@ impl<'a, T, const N: usize> Pieces<'a, T, N> {
     }
 }
 
+/// The inner loops as one level compiles them. Each is a function of its own: inside the larger function that calls it, the
+/// compiler would run out of registers.
+pub(in crate::kernels) trait InnerLoops {
+    /// See [`dot`].
+    fn dot<const R: usize, const O: usize>(
+        pieces: usize,
+        len: usize,
+        input: &Pieces<'_, f32, R>,
+        weights: &Pieces<'_, f32, O>,
+    ) -> [[f32; O]; R];
+
+    /// See [`outer`].
+    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS];
+
+    /// Any activation, elementwise.
+    fn activate(data: &mut [f32], activation: Activation);
+}
+
 /// Sums over `k` of `input[r][k] * weights[o][k]`, where `k` runs over all pieces.
-#[inline(never)]
-pub(super) fn dot<const L: usize, const R: usize, const O: usize>(
+#[inline(always)]
+pub(in crate::kernels) fn dot<const L: usize, const R: usize, const O: usize>(
     pieces: usize,
     len: usize,
     input: &Pieces<'_, f32, R>,
@@ -68,7 +88,11 @@ pub(super) fn dot<const L: usize, const R: usize, const O: usize>(
         let (Some(input), Some(weights)) = (input.piece(p, len), weights.piece(p, len)) else { break };
         let input = input.map(|row| row.as_chunks::<L>().0);
         let weights = weights.map(|row| row.as_chunks::<L>().0);
-        for k in 0..input[0].len() {
+        let vectors = input[0].len();
+        if input.iter().any(|row| row.len() != vectors) || weights.iter().any(|row| row.len() != vectors) {
+            break;
+        }
+        for k in 0..vectors {
             add_tile(&mut lanes, input.map(|row| &row[k]), weights.map(|row| &row[k]));
         }
     }
@@ -151,8 +175,8 @@ fn fold_to_four<const L: usize>(lanes: [f32; L]) -> [f32; 4] {
 
 /// Sums over `k` of `input[r][k] * panel[k][..]`.
 #[inline(always)]
-pub(super) fn outer<const R: usize>(input: [&[f32]; R], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; R] {
-    let mut sums = [[0.0; PANEL]; R];
+pub(in crate::kernels) fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
+    let mut sums = [[0.0; PANEL]; PANEL_ROWS];
     if input.iter().all(|row| row.len() == panel.len()) {
         for (k, weights) in panel.iter().enumerate() {
             for (sums, input) in sums.iter_mut().zip(&input) {
@@ -165,7 +189,7 @@ pub(super) fn outer<const R: usize>(input: [&[f32]; R], panel: &[[f32; PANEL]]) 
 
 /// The sums of up to [`PANEL_STRIP`] rows of `panel.len()` elements that follow each other in `input`.
 #[inline(always)]
-pub(super) fn outer_strip(input: &[f32], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_STRIP] {
+pub(super) fn outer_strip<I: InnerLoops>(input: &[f32], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_STRIP] {
     let k = panel.len();
     let rows = input.len() / k.max(1);
     let mut strip = [[0.0; PANEL]; PANEL_STRIP];
@@ -176,7 +200,7 @@ pub(super) fn outer_strip(input: &[f32], panel: &[[f32; PANEL]]) -> [[f32; PANEL
         }
         // Past the last row the tile repeats it; the caller ignores the result.
         let input: [&[f32]; PANEL_ROWS] = array::from_fn(|r| part(input, (first + r).min(rows - 1) * k, k));
-        for (sums, tile) in sums.iter_mut().zip(outer(input, panel)) {
+        for (sums, tile) in sums.iter_mut().zip(I::outer(input, panel)) {
             *sums = tile;
         }
     }

@@ -3,10 +3,53 @@
 //! The portable functions are always inlined, so each function here holds its kernel whole, with vectors of eight lanes.
 
 use crate::kernels::portable;
+use crate::kernels::portable::tile::{self, InnerLoops, PANEL, PANEL_ROWS, Pieces};
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
 const LANES: usize = 8;
+
+/// The inner loops with vectors of eight lanes.
+struct Avx2;
+
+impl InnerLoops for Avx2 {
+    #[inline(always)]
+    fn dot<const R: usize, const O: usize>(
+        pieces: usize,
+        len: usize,
+        input: &Pieces<'_, f32, R>,
+        weights: &Pieces<'_, f32, O>,
+    ) -> [[f32; O]; R] {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma")]
+        fn compiled<const R: usize, const O: usize>(
+            pieces: usize,
+            len: usize,
+            input: &Pieces<'_, f32, R>,
+            weights: &Pieces<'_, f32, O>,
+        ) -> [[f32; O]; R] {
+            tile::dot::<LANES, R, O>(pieces, len, input, weights)
+        }
+        // SAFETY: x
+        unsafe { compiled(pieces, len, input, weights) }
+    }
+
+    #[inline(always)]
+    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma")]
+        fn compiled(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
+            tile::outer(input, panel)
+        }
+        // SAFETY: x
+        unsafe { compiled(input, panel) }
+    }
+
+    #[inline(always)]
+    fn activate(data: &mut [f32], activation: Activation) {
+        activate(data, activation);
+    }
+}
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.
 macro_rules! kernels {
@@ -28,9 +71,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<LANES>(args, activate);
-    dense(args: &mut Dense<'_>) = portable::dense::run::<LANES>(args, activate);
-    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run(args, activate);
+    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<Avx2>(args);
+    dense(args: &mut Dense<'_>) = portable::dense::run::<Avx2>(args);
+    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run::<Avx2>(args);
     max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
     avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
     batch_norm2d(data: &mut [f32], scale: &[f32], shift: &[f32])

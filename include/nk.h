@@ -1,0 +1,786 @@
+/*
+ * NETKIT - runs .nk neural-network files inside memory that you provide
+ *
+ * Three calls are enough:
+ *
+ *     #include <nk.h>
+ *     #include <stdio.h>
+ *
+ *     static unsigned char memory[64 * 1024];
+ *
+ *     int main(void) {
+ *         nk_arena_t arena;
+ *         nk_model_t model;
+ *         float input[2] = {1.0f, 2.0f}, output[2];
+ *         uint32_t count;
+ *
+ *         nk_arena_init(&arena, memory, sizeof memory);
+ *         if (nk_load("models/test_mlp.nk", &arena, &model) != NK_OK ||
+ *             nk_forward(&model, &arena, input, 2, output, 2, &count) != NK_OK) {
+ *             puts(nk_last_error());
+ *             return 1;
+ *         }
+ *         printf("%g %g\n", output[0], output[1]);
+ *         return 0;
+ *     }
+ *
+ * CONVENTIONS
+ *
+ * They hold for every function; a function's own text only adds to them.
+ *
+ * Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
+ * Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
+ * beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of a
+ * model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+ *
+ * Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
+ * memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
+ * resetting or destroying it ends every model in it and unmaps their files. Strings that a function returns are the
+ * library's; those of nk_last_error() change with the next call on the same thread, all others never do.
+ *
+ * Errors. A function that can fail returns nk_status_t: NK_OK is 0, everything else left a sentence behind that
+ * nk_last_error() returns. Outputs are written on success only, unless the function says otherwise. A load that fails
+ * leaves the arena as it was.
+ *
+ * NULL. A NULL pointer where an object is needed is never dereferenced: a function that returns a status answers
+ * NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same goes
+ * for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
+ *
+ * Threads. The library has no global state that calls share, except the last error, which every thread has for itself
+ * on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
+ * the same time. One arena, and all models in it, belong to one thread at a time: a run writes to the arena that the
+ * model was loaded into. "Threads: any" below means any thread, as long as no other one uses the same objects.
+ *
+ * Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
+ * library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
+ *
+ * Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first: [rows,
+ * features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
+ * dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
+ *
+ * Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
+ * struct_size, which you set to the sizeof of the structure.
+ */
+#ifndef NK_H
+#define NK_H
+#include "netkit_config.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+#include <cstddef>
+#else
+#include <stdbool.h>
+#endif
+
+/* Alignment of the handles: that of the strictest basic type. */
+#if defined(__cplusplus) && (__cplusplus >= 201103L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201103L))
+#define NK_ALIGNED_MAX alignas(std::max_align_t)
+#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(_MSC_VER)
+#define NK_ALIGNED_MAX _Alignas(max_align_t)
+#elif defined(__GNUC__)
+#define NK_ALIGNED_MAX __attribute__((aligned(sizeof(void *) == 8 ? 16 : 8)))
+#elif defined(_MSC_VER) && defined(_WIN64)
+#define NK_ALIGNED_MAX __declspec(align(16))
+#elif defined(_MSC_VER)
+#define NK_ALIGNED_MAX __declspec(align(8))
+#else
+#error "nk.h needs C11, C++11, or a compiler that is compatible with GCC or MSVC"
+#endif
+
+/* As padding at the end of an axis: the same as at its start. */
+#define NK_PAD_MIRROR (-1)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ========================================================================
+ * Version and limits
+ * ========================================================================
+ * Limits of the .nk format and sizes of the opaque handles. All are plain integers, fit for array sizes.
+ */
+
+/** Version of the library, first number. */
+#define NK_VERSION_MAJOR 0
+
+/** Version of the library, second number. */
+#define NK_VERSION_MINOR 1
+
+/** Version of the library, third number. */
+#define NK_VERSION_PATCH 0
+
+/** Version of the binary interface that this header describes; see nk_check_abi(). */
+#define NK_ABI_VERSION 1
+
+/** Most dimensions of a tensor. */
+#define NK_MAX_TENSOR_RANK 4
+
+/** Most values in one input or output of an embedded test case. */
+#define NK_MAX_CASE_FLOATS 16384
+
+/** Most layers of a model. */
+#define NK_MAX_LAYERS 100
+
+/** Longest path, with its terminating zero, that is also tried with `../` in front. */
+#define NK_MAX_PATH_LEN 256
+
+/** Size of an error message with its terminating zero. */
+#define NK_MAX_MESSAGE_LEN 128
+
+/** Size of nk_arena_t in bytes. */
+#define NK_ARENA_STORAGE_BYTES 64
+
+/** Size of nk_model_t in bytes. */
+#define NK_MODEL_STORAGE_BYTES 96
+
+/** Size of an MLP handle in bytes. */
+#define NK_MLP_STORAGE_BYTES 16
+
+/** Size of a CNN handle in bytes. */
+#define NK_CNN_STORAGE_BYTES 16
+
+/* ========================================================================
+ * Status and errors
+ * ========================================================================
+ * A status tells what kind of thing went wrong; nk_last_error() tells it in a sentence with layer, byte and numbers, and
+ * nk_last_error_info() gives the same facts as fields.
+ */
+
+/** Result of a call. */
+enum nk_status {
+    /** The call did what it should. */
+    NK_OK = 0,
+    /** The file cannot be opened, neither at its path nor at `../` and its path, or is no regular file. */
+    NK_ERR_MODEL_OPEN = 1,
+    /** The file cannot be read, or a record in it is cut short or of an unknown kind. */
+    NK_ERR_MODEL_READ = 2,
+    /** This is no .nk file, or its header, sections or payload contradict each other. */
+    NK_ERR_MODEL_PARSE = 3,
+    /** A valid model that this version of the library cannot run. */
+    NK_ERR_UNSUPPORTED_NETWORK = 4,
+    /** The file has a format version other than 3 and 4; or see nk_check_abi(). */
+    NK_ERR_VERSION_MISMATCH = 5,
+    /** A layer cannot work on its input, or the model has too many layers or tensors. */
+    NK_ERR_LAYER_CONFIG = 6,
+    /** A tensor has another size than its layer asks for. */
+    NK_ERR_WEIGHT_MISMATCH = 7,
+    /** The arena has too little room; the message gives the bytes needed and available. */
+    NK_ERR_ARENA_OVERFLOW = 8,
+    /** An argument is NULL, out of range or does not fit the model. */
+    NK_ERR_INVALID_ARGUMENT = 9,
+    /** The output buffer is shorter than the output. */
+    NK_ERR_BUFFER_TOO_SMALL = 10,
+    /** The handle holds no loaded model. */
+    NK_ERR_MODEL_NOT_LOADED = 11,
+    /** The object has to be initialised first. */
+    NK_ERR_NOT_INITIALIZED = 12,
+};
+
+/** Result of a call. */
+typedef enum nk_status nk_status_t;
+
+/** The last error as fields. Set struct_size to `sizeof(nk_error_info_t)` before you pass it. */
+struct nk_error_info {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Status of the call that failed last; NK_OK when the last call succeeded. */
+    nk_status_t status;
+    /** Index of the layer in the model from 0, or -1. */
+    int32_t layer_index;
+    /** Offset in the .nk file in bytes, or 0xFFFFFFFF. */
+    uint32_t byte_offset;
+    /** Bytes or elements that would have been right; 0 when the error is not about an amount. */
+    size_t needed;
+    /** Bytes or elements that were there; 0 when the error is not about an amount. */
+    size_t available;
+    /** The sentence of nk_last_error(). */
+    char message[NK_MAX_MESSAGE_LEN];
+};
+
+/** The last error as fields. */
+typedef struct nk_error_info nk_error_info_t;
+
+/**
+ * Names a status in two to four words of plain English, such as `arena overflow`.
+ *
+ * - status: any number; `unknown` for one that is not listed.
+ *
+ * Returns a constant string, never NULL. Threads: any. Since 0.1.0.
+ */
+const char *nk_status_string(nk_status_t status);
+
+/**
+ * Tells in one sentence why the last call failed that returned a status on this thread.
+ *
+ * Returns a string of at most 127 bytes, never NULL; empty when that call succeeded or there was none. It is valid until
+ * the next call on this thread. Calls that return no status leave it alone. Threads: any, each has its own on Unix; in
+ * builds without an operating system there is one for all. Since 0.1.0.
+ */
+const char *nk_last_error(void);
+
+/** Forgets the last error of this thread. Threads: any. Since 0.1.0. */
+void nk_clear_last_error(void);
+
+/**
+ * Copies the text of nk_last_error() to a buffer of yours.
+ *
+ * - buffer: receives the text and a terminating zero, cut to the capacity; may be NULL when capacity is 0.
+ * - capacity: size of the buffer in bytes.
+ *
+ * Returns the length of the whole text in bytes without the terminating zero. Threads: any. Since 0.1.0.
+ */
+size_t nk_last_error_copy(char *buffer, size_t capacity);
+
+/**
+ * Gives the facts of the last error of this thread. Unlike other calls it leaves the last error as it is, whatever it
+ * returns.
+ *
+ * - info: filled in; its struct_size must be set.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT when info is NULL or its struct_size is not the size of the structure.
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_last_error_info(nk_error_info_t *info);
+
+/* ========================================================================
+ * Version of the linked library
+ * ========================================================================
+ * A program that loads the library at run time checks with nk_abi_ok() that both were made for each other.
+ */
+
+/**
+ * Version of the library that is linked, such as `0.1.0`.
+ *
+ * Returns a constant string, never NULL. Threads: any. Since 0.1.0.
+ */
+const char *nk_version_string(void);
+
+/**
+ * Version of the binary interface that the linked library has; NK_ABI_VERSION is the one of this header.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+uint32_t nk_abi_version(void);
+
+/**
+ * Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end of
+ * this header calls it with the right arguments.
+ *
+ * - header_abi: NK_ABI_VERSION.
+ * - arena_size, model_size, tensor_size: sizeof of nk_arena_t, nk_model_t and nk_tensor_t.
+ *
+ * Returns NK_OK or NK_ERR_VERSION_MISMATCH. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_check_abi(uint32_t header_abi, size_t arena_size, size_t model_size, size_t tensor_size);
+
+/* ========================================================================
+ * Arena
+ * ========================================================================
+ * An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping inside
+ * that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
+ */
+
+/** Handle of an arena. Its content belongs to the library. */
+struct nk_arena {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_ARENA_STORAGE_BYTES];
+};
+
+/** Handle of an arena. */
+typedef struct nk_arena nk_arena_t;
+
+/**
+ * Makes an arena over memory of yours.
+ *
+ * What the handle was before does not matter and is not released.
+ *
+ * - arena: the handle to fill in.
+ * - memory: first byte, at any address; must stay valid as long as the arena is used. With NULL every allocation fails.
+ * - size: bytes at `memory`.
+ *
+ * Threads: any. Cost: constant. Since 0.1.0.
+ */
+void nk_arena_init(nk_arena_t *arena, void *memory, size_t size);
+
+/**
+ * Takes bytes from an arena. They are not cleared.
+ *
+ * - arena: where from.
+ * - size: bytes, at least 1.
+ * - alignment: a power of two; the address is a multiple of it.
+ *
+ * Returns the first byte, or NULL, with nothing taken, when an argument is wrong or the room is too small. Valid until the
+ * arena is reset or destroyed. Threads: any. Cost: constant. Since 0.1.0.
+ */
+void *nk_arena_alloc(nk_arena_t *arena, size_t size, size_t alignment);
+
+/**
+ * Takes all memory of an arena back and unmaps the files that were loaded into it.
+ *
+ * Everything in it ends: allocations, models, tensors. Handles of models still answer queries, but must not be run. The
+ * memory itself must still be there if files were loaded into it.
+ *
+ * - arena: the arena to empty.
+ *
+ * Threads: any. Cost: constant, and one unmapping for each file. Since 0.1.0.
+ */
+void nk_arena_reset(nk_arena_t *arena);
+
+/** Bytes that an arena was made with; 0 for NULL. Threads: any. Since 0.1.0. */
+size_t nk_arena_capacity(const nk_arena_t *arena);
+
+/** Bytes that are taken, padding included; 0 for NULL. Threads: any. Since 0.1.0. */
+size_t nk_arena_used(const nk_arena_t *arena);
+
+/** Bytes that can still be taken; 0 for NULL. Threads: any. Since 0.1.0. */
+size_t nk_arena_remaining(const nk_arena_t *arena);
+
+#ifdef NETKIT_ARENA_HEAP
+/* ========================================================================
+ * Arena on the heap
+ * ========================================================================
+ * For programs that have a heap and do not care where the arena lies.
+ */
+
+/**
+ * Makes an arena over one block of the C heap, cleared to zero. A large block costs nothing until it is used.
+ *
+ * What the handle was before does not matter and is not released.
+ *
+ * - arena: the handle to fill in; destroy it with nk_arena_destroy_heap().
+ * - capacity: bytes, at least 1.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, or NK_ERR_ARENA_OVERFLOW when the heap has no such block.
+ * Threads: any. Cost: one calloc(). Since 0.1.0.
+ */
+nk_status_t nk_arena_init_heap(nk_arena_t *arena, size_t capacity);
+
+/**
+ * Ends an arena: unmaps its files and, when nk_arena_init_heap() made it, frees its memory. Its capacity is 0 afterwards.
+ *
+ * Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies of
+ * a handle destroy one only.
+ *
+ * - arena: the arena to end.
+ *
+ * Threads: any. Cost: one free(), and one unmapping for each file. Since 0.1.0.
+ */
+void nk_arena_destroy_heap(nk_arena_t *arena);
+#endif /* NETKIT_ARENA_HEAP */
+
+/* ========================================================================
+ * Models: look and measure
+ * ========================================================================
+ * What a file holds and how much memory it needs. None of this runs the model, and only nk_inspect_model() and
+ * nk_inspect_model_memory() need an arena.
+ */
+
+/** Kind of a network. */
+enum nk_network_kind {
+    /** No network, or a kind that this library does not know. */
+    NK_NETWORK_UNKNOWN = 0,
+    /** Multi-layer perceptron: works on rows of features. */
+    NK_NETWORK_MLP = 1,
+    /** Convolutional network: works on maps of height, width and channels. */
+    NK_NETWORK_CNN = 2,
+};
+
+/** Kind of a network. */
+typedef enum nk_network_kind nk_network_kind_t;
+
+/** What a model is. */
+struct nk_arch_info {
+    /** Format version of the file, 3 or 4. */
+    uint32_t version;
+    /** Kind of the network; NK_NETWORK_UNKNOWN for a kind that this library does not know. */
+    nk_network_kind_t kind;
+    /** Extents of the input, outermost first; 0 beyond the rank. */
+    uint32_t input_shape[NK_MAX_TENSOR_RANK];
+    /** Number of dimensions of the input. */
+    uint32_t input_rank;
+    /** Number of layers. */
+    uint32_t num_layers;
+    /** (weights_bytes + biases_bytes) / 4, also for an int8 model. */
+    size_t expected_weight_floats;
+    /** Size of all weights in bytes. */
+    size_t weights_bytes;
+    /** Size of all biases in bytes. */
+    size_t biases_bytes;
+    /** Elements of the input. */
+    uint32_t input_elements;
+    /** Elements of the output. */
+    uint32_t output_elements;
+};
+
+/** What a model is. */
+typedef struct nk_arch_info nk_arch_info_t;
+
+/** Memory that a model needs. Set struct_size to `sizeof(nk_memory_plan_t)` before you pass it. */
+struct nk_memory_plan {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Arena bytes that loading the model takes, wherever the free memory of the arena starts. One byte less fails. */
+    size_t arena_bytes;
+    /** Arena bytes that each run takes: 0. */
+    size_t run_bytes;
+    /** The part of arena_bytes that a run writes to: activations and scratch. */
+    size_t scratch_bytes;
+    /** Alignment that the memory of the arena needs: 1, because arena_bytes covers any start address. */
+    size_t alignment;
+    /** Size of all weights and biases in bytes, which are used where they lie. */
+    size_t flash_bytes;
+};
+
+/** Memory that a model needs. */
+typedef struct nk_memory_plan nk_memory_plan_t;
+
+/** What a model is, and what it took when it was loaded. */
+struct nk_inspect_info {
+    /** What the model is. */
+    nk_arch_info_t arch;
+    /** The same as arch.expected_weight_floats. */
+    size_t weight_floats;
+    /** nk_arena_used() after the model was loaded. */
+    size_t arena_bytes_after_load;
+    /** nk_arena_used() after a run: the same, because a run takes nothing. */
+    size_t arena_bytes_after_forward;
+    /** nk_arena_remaining() after that. */
+    size_t arena_remaining;
+    /** Size of all weights and biases in bytes: they stay where the model lies, such as in flash. */
+    size_t flash_payload_bytes;
+};
+
+/** What a model is, and what it took when it was loaded. */
+typedef struct nk_inspect_info nk_inspect_info_t;
+
+/**
+ * Describes the model in a file.
+ *
+ * - path: a .nk file; tried once more with `../` in front.
+ * - info: filled in on success.
+ *
+ * Returns NK_OK or any of 1 to 7 and 9. Works for every model that is well-formed, also for one that cannot be loaded.
+ * Threads: any. Cost: reads the file without its weights. Since 0.1.0.
+ */
+nk_status_t nk_parse_architecture(const char *path, nk_arch_info_t *info);
+
+/**
+ * Describes a model in memory, otherwise as nk_parse_architecture().
+ *
+ * - data: the content of a .nk file, at any address; only read during the call.
+ * - size: bytes at `data`.
+ * - info: filled in on success.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_parse_architecture_memory(const uint8_t *data, size_t size, nk_arch_info_t *info);
+
+/**
+ * Prints the summary of the model in a file to C stdout: name, type, shapes, one line for each layer, totals.
+ *
+ * - path: a .nk file; tried once more with `../` in front.
+ *
+ * Returns NK_OK or any of 1 to 7 and 9, with nothing printed then. Builds without an operating system print nothing.
+ * Threads: any; stdout is shared. Since 0.1.0.
+ */
+nk_status_t nk_arch_print(const char *path);
+
+/**
+ * Size of an arena in which the model in a file can be loaded and run with room to spare: room for one input and one
+ * output, an eighth more, and 64 KiB. nk_plan_memory() gives the exact need.
+ *
+ * - path: a .nk file; tried once more with `../` in front.
+ *
+ * Returns bytes, or 0 and an error in nk_last_error(). Threads: any. Since 0.1.0.
+ */
+size_t nk_recommended_arena_bytes(const char *path);
+
+/**
+ * The same for a model in memory.
+ *
+ * - data: the content of a .nk file, at the address that it will be loaded from; only read during the call.
+ * - size: bytes at `data`.
+ *
+ * Returns bytes, or 0 and an error in nk_last_error(). Threads: any. Since 0.1.0.
+ */
+size_t nk_recommended_arena_bytes_memory(const void *data, size_t size);
+
+/**
+ * Tells exactly how much memory a model needs, and checks all of it but its weights, without needing memory itself.
+ *
+ * - data: the content of a .nk file, at the address that it will be loaded from: at one where its weights are not aligned
+ *   to 4 the plan includes a copy of them. Only read during the call.
+ * - size: bytes at `data`.
+ * - plan: filled in on success; its struct_size must be set.
+ *
+ * Returns NK_OK or any of 2 to 7 and 9. Threads: any. Cost: reads the file without its weights. Since 0.1.0.
+ */
+nk_status_t nk_plan_memory(const void *data, size_t size, nk_memory_plan_t *plan);
+
+/**
+ * Describes the model in a file and loads it into your arena to tell what it takes there. It is not run.
+ *
+ * The arena is neither emptied before nor after, so that the figures include what it already held.
+ *
+ * - path: a .nk file; tried once more with `../` in front.
+ * - arena: takes the model in, as in nk_model_load().
+ * - info: cleared, then filled in as far as the call comes: arch, weight_floats and flash_payload_bytes stay when loading
+ *   fails.
+ *
+ * Returns NK_OK or any of 1 to 9. Threads: any. Cost: that of loading. Since 0.1.0.
+ */
+nk_status_t nk_inspect_model(const char *path, nk_arena_t *arena, nk_inspect_info_t *info);
+
+/**
+ * Describes and loads a model in memory, otherwise as nk_inspect_model().
+ *
+ * - data: the content of a .nk file, at any address; see nk_model_load_memory().
+ * - size: bytes at `data`.
+ * - arena: takes the model in.
+ * - info: as in nk_inspect_model().
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_inspect_model_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_inspect_info_t *info);
+
+/* ========================================================================
+ * Models: load, run, unload
+ * ========================================================================
+ * A model is loaded into an arena and lives there until the arena is reset. Any number of models share an arena; loading
+ * the same bytes twice gives two models. nk_load(), nk_load_memory() and nk_forward() are short names of
+ * nk_model_load(), nk_model_load_memory() and nk_model_run().
+ */
+
+/** Handle of a model. Its content belongs to the library. */
+struct nk_model {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_MODEL_STORAGE_BYTES];
+};
+
+/** Handle of a model. */
+typedef struct nk_model nk_model_t;
+
+/**
+ * Loads a model from a file.
+ *
+ * The file is mapped read-only and stays mapped until nk_unload() or the end of the arena; do not shorten it meanwhile.
+ * Systems without mapping read it into the arena. A path that cannot be opened is tried once more with `../` in front.
+ *
+ * - path: a .nk file.
+ * - arena: takes the model in; exactly the arena_bytes of nk_plan_memory() on systems with mapping.
+ * - model: becomes the handle. It may be uninitialised. A model that it held stays usable when the file is no model at
+ *   all (NK_ERR_MODEL_OPEN, NK_ERR_MODEL_READ, NK_ERR_MODEL_PARSE or NK_ERR_VERSION_MISMATCH from the parser).
+ *
+ * Returns NK_OK or any of 1 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
+ * Since 0.1.0.
+ */
+nk_status_t nk_model_load(const char *path, nk_arena_t *arena, nk_model_t *model);
+
+/**
+ * Loads a model from memory. The bytes are used in place and never written to.
+ *
+ * - data: the content of a .nk file, at any address; must stay valid and unchanged as long as the model is used. At an
+ *   address where its weights are not aligned to 4 the arena takes a copy of them in.
+ * - size: bytes at `data`.
+ * - arena: takes the model in; exactly the arena_bytes of nk_plan_memory().
+ * - model: becomes the handle, as in nk_model_load().
+ *
+ * Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
+ * Since 0.1.0.
+ */
+nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
+
+/**
+ * Runs a float model once. The result depends on the model and the input alone.
+ *
+ * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one model
+ *   runs on one thread at a time.
+ * - arena: any arena. It is used only when input and output overlap: the input is then copied to its free memory for the
+ *   duration of the run. Nothing is taken from it.
+ * - input: input_count floats; row-major, [height, width, channels] for a CNN.
+ * - input_count: must be nk_model_input_count().
+ * - output: receives nk_model_output_count() floats.
+ * - output_capacity: floats that fit into `output`.
+ * - output_count: receives the number of floats written.
+ *
+ * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), model of floats and
+ * input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and overlap
+ * with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads: any. Cost: the
+ * model's arithmetic; no heap, no system call. Since 0.1.0.
+ */
+nk_status_t nk_model_run(const nk_model_t *model,
+                         nk_arena_t *arena,
+                         const float *input,
+                         uint32_t input_count,
+                         float *output,
+                         uint32_t output_capacity,
+                         uint32_t *output_count);
+
+/** Short name of nk_model_load(). */
+nk_status_t nk_load(const char *path, nk_arena_t *arena, nk_model_t *model);
+
+/** Short name of nk_model_load_memory(). */
+nk_status_t nk_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
+
+/** Short name of nk_model_run(). */
+nk_status_t nk_forward(const nk_model_t *model,
+                       nk_arena_t *arena,
+                       const float *input,
+                       uint32_t input_count,
+                       float *output,
+                       uint32_t output_capacity,
+                       uint32_t *output_count);
+
+/**
+ * Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
+ *
+ * A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes away.
+ * Copies of the handle do not run any more either when the model came from a file.
+ *
+ * - model: the model to end; NULL and handles without a model are fine.
+ *
+ * Threads: any. Cost: one unmapping. Since 0.1.0.
+ */
+void nk_unload(nk_model_t *model);
+
+/* ========================================================================
+ * Models: questions
+ * ========================================================================
+ * The handle alone answers them, also after the arena was reset.
+ */
+
+/**
+ * Describes a loaded model as nk_parse_architecture() describes a file.
+ *
+ * - model: a loaded model.
+ * - info: filled in.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_model_get_arch(const nk_model_t *model, nk_arch_info_t *info);
+
+/** Elements of a model's input; 0 without a model. Threads: any. Since 0.1.0. */
+uint32_t nk_model_input_count(const nk_model_t *model);
+
+/** Elements of a model's output; 0 without a model. Threads: any. Since 0.1.0. */
+uint32_t nk_model_output_count(const nk_model_t *model);
+
+/** Kind of a model; NK_NETWORK_UNKNOWN without a model. Threads: any. Since 0.1.0. */
+nk_network_kind_t nk_model_kind(const nk_model_t *model);
+
+/** Whether a model computes with int8; false without a model. Threads: any. Since 0.1.0. */
+bool nk_model_is_quantized(const nk_model_t *model);
+
+/**
+ * Shape of a model's input.
+ *
+ * - model: a loaded model.
+ * - rank: receives the number of dimensions.
+ * - shape: receives NK_MAX_TENSOR_RANK extents, outermost first; 0 beyond the rank.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_model_input_shape(const nk_model_t *model, uint32_t *rank, uint32_t *shape);
+
+/**
+ * Shape of a model's output; otherwise as nk_model_input_shape().
+ *
+ * [rows, features] behind a flatten layer and for an MLP, [height, width, channels] else. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_model_output_shape(const nk_model_t *model, uint32_t *rank, uint32_t *shape);
+
+/**
+ * Index of the largest of `count` floats, the first one if there are several. NaN never is the largest.
+ *
+ * - values: count floats.
+ * - count: number of floats.
+ *
+ * Returns 0 for NULL, for no values and for nothing but NaN. Threads: any. Cost: linear. Since 0.1.0.
+ */
+uint32_t nk_argmax_f32(const float *values, uint32_t count);
+
+#ifdef NETKIT_DESKTOP
+/* ========================================================================
+ * Embedded test cases
+ * ========================================================================
+ * A .nk file can carry inputs and the outputs expected for them. Only on hosts.
+ */
+
+/** Number of test cases by result. */
+struct nk_test_summary {
+    /** Cases whose outputs were as expected. */
+    uint32_t passed;
+    /** Cases whose outputs were not; 1 when the file could not be tested at all. */
+    uint32_t failed;
+};
+
+/** Number of test cases by result. */
+typedef struct nk_test_summary nk_test_summary_t;
+
+/**
+ * Runs the test cases that a file carries and prints what happens to C stdout.
+ *
+ * Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for the
+ * long report (1, which is the default) or the short one (0).
+ *
+ * - path: a .nk file; tried once more with `../` in front.
+ *
+ * Returns how many cases passed and failed. Threads: any; stdout is shared. Cost: one run for each case. Since 0.1.0.
+ */
+nk_test_summary_t nk_run_model_tests(const char *path);
+#endif /* NETKIT_DESKTOP */
+
+/* ========================================================================
+ * Tensors
+ * ========================================================================
+ * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise.
+ */
+
+/** Type of a tensor's elements. */
+enum nk_dtype {
+    /** IEEE binary32. */
+    NK_DTYPE_FLOAT32 = 0,
+    /** Signed 8-bit integer. */
+    NK_DTYPE_INT8 = 1,
+    /** Unsigned 8-bit integer. */
+    NK_DTYPE_UINT8 = 2,
+    /** Signed 16-bit integer. */
+    NK_DTYPE_INT16 = 3,
+    /** Signed 32-bit integer. */
+    NK_DTYPE_INT32 = 4,
+};
+
+/** Type of a tensor's elements. */
+typedef enum nk_dtype nk_dtype_t;
+
+/** Shape and place of an array of numbers. It owns nothing. */
+struct nk_tensor {
+    /** First element. */
+    void *data;
+    /** Type of the elements. */
+    nk_dtype_t dtype;
+    /** Number of dimensions, 1 to NK_MAX_TENSOR_RANK. */
+    uint32_t rank;
+    /** Extent of each dimension, outermost first; 0 beyond the rank. */
+    uint32_t shape[NK_MAX_TENSOR_RANK];
+    /** Elements from one index of a dimension to the next; 0 beyond the rank. */
+    uint32_t stride[NK_MAX_TENSOR_RANK];
+    /** Product of the extents. */
+    uint32_t num_elements;
+    /** Size of all elements in bytes. */
+    uint32_t bytes;
+};
+
+/** Shape and place of an array of numbers. */
+typedef struct nk_tensor nk_tensor_t;
+
+/** True when this header fits the linked library; see nk_check_abi(). */
+#define nk_abi_ok() \
+    (nk_check_abi(NK_ABI_VERSION, sizeof(nk_arena_t), sizeof(nk_model_t), sizeof(nk_tensor_t)) == NK_OK)
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* NK_H */

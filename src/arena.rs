@@ -1,0 +1,164 @@
+//! Bump allocator over memory that the caller provides.
+//!
+//! An [`Arena`] is three numbers and two facts; it keeps nothing inside the caller's memory. It is `Copy`, so that whoever
+//! may fail works on a copy and stores it back only on success: that is the whole rollback.
+
+use crate::error::{Error, ErrorKind};
+
+/// First word of every arena that was initialised.
+const MAGIC: usize = 0x4e4b_4152; // "NKAR"
+
+/// A range of the caller's memory, of which the first `used` bytes are taken.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Arena {
+    magic: usize,
+    base: *mut u8,
+    capacity: usize,
+    used: usize,
+    /// Address of the newest node in the list of file mappings that the arena owns, 0 when there is none; the list belongs
+    /// to `ffi::mappings`.
+    pub(crate) newest_mapping: usize,
+    /// 1 when `base` is a block of the C heap that belongs to the arena.
+    owns_heap: usize,
+}
+
+impl Arena {
+    /// An arena over `capacity` bytes at `base`. With a null `base` every allocation fails.
+    pub(crate) const fn new(base: *mut u8, capacity: usize) -> Self {
+        Self { magic: MAGIC, base, capacity, used: 0, newest_mapping: 0, owns_heap: 0 }
+    }
+
+    /// Stands in for an arena that was never initialised: it has no memory, and [`Arena::too_small`] tells why.
+    pub(crate) const NONE: Arena = Arena { magic: 0, ..Arena::new(core::ptr::null_mut(), 0) };
+
+    /// An arena over a block of the C heap, which whoever destroys the arena must free.
+    #[cfg(feature = "host")]
+    pub(crate) const fn on_heap(base: *mut u8, capacity: usize) -> Self {
+        Self { owns_heap: 1, ..Self::new(base, capacity) }
+    }
+
+    /// False for bytes that never were an arena.
+    pub(crate) const fn is_valid(&self) -> bool {
+        self.magic == MAGIC
+    }
+
+    /// First byte of the arena's memory.
+    #[cfg(feature = "host")]
+    pub(crate) const fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// Whether `base` must be given back to the C heap.
+    #[cfg(feature = "host")]
+    pub(crate) const fn owns_heap(&self) -> bool {
+        self.owns_heap == 1
+    }
+
+    /// Bytes that the arena was made with.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Bytes taken, padding included.
+    pub(crate) const fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Bytes that can still be taken; 0 without memory.
+    pub(crate) fn remaining(&self) -> usize {
+        if self.base.is_null() { 0 } else { self.capacity - self.used }
+    }
+
+    /// Whether `bytes` bytes at address `at` lie in the arena's memory.
+    #[cfg(all(feature = "host", unix))]
+    pub(crate) fn contains(&self, at: usize, bytes: usize) -> bool {
+        at.checked_sub(self.base.addr())
+            .is_some_and(|offset| offset.checked_add(bytes).is_some_and(|end| end <= self.capacity))
+    }
+
+    /// Gives back all memory at once.
+    pub(crate) fn reset(&mut self) {
+        self.used = 0;
+    }
+
+    /// Takes `size` bytes at an address that is a multiple of `alignment`. `None`, and nothing taken, when `size` is 0,
+    /// `alignment` is not a power of two, or the room is too small.
+    pub(crate) fn alloc(&mut self, size: usize, alignment: usize) -> Option<*mut u8> {
+        if size == 0 || !alignment.is_power_of_two() {
+            return None;
+        }
+        let next = self.base.wrapping_add(self.used);
+        let padding = next.addr().wrapping_neg() & (alignment - 1);
+        let taken = padding.checked_add(size)?;
+        if taken > self.remaining() {
+            return None;
+        }
+        self.used += taken;
+        Some(next.wrapping_add(padding))
+    }
+
+    /// Takes exactly `size` bytes wherever they start, or says how many are there.
+    pub(crate) fn take(&mut self, size: usize) -> Result<*mut u8, Error> {
+        self.alloc(size, 1).ok_or_else(|| self.too_small(size))
+    }
+
+    /// The error for a request of `needed` bytes.
+    pub(crate) fn too_small(&self, needed: usize) -> Error {
+        Error::new(ErrorKind::Arena)
+            .field("free arena memory in bytes")
+            .found(self.remaining() as u64)
+            .at_least(needed as u64)
+            .note(if self.is_valid() { "" } else { "the arena was never initialised" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(memory: &mut [u8]) -> Arena {
+        Arena::new(memory.as_mut_ptr(), memory.len())
+    }
+
+    #[test]
+    fn counts_exactly_what_it_gives() {
+        let mut memory = [0u64; 32];
+        let mut arena = Arena::new(memory.as_mut_ptr().cast(), 256);
+        assert!(arena.alloc(64, 8).is_some());
+        assert_eq!((arena.used(), arena.remaining(), arena.capacity()), (64, 192, 256));
+        arena.reset();
+        assert_eq!(arena.used(), 0);
+    }
+
+    #[test]
+    fn aligns_the_address_and_not_the_offset() {
+        let mut memory = [0u8; 128];
+        for start in 0..16 {
+            let mut arena = over(&mut memory[start..]);
+            assert!(arena.alloc(3, 1).is_some());
+            let at = arena.alloc(8, 16).expect("there is room");
+            assert_eq!(at.addr() % 16, 0);
+            assert_eq!(at.addr() + 8, memory[start..].as_ptr().addr() + arena.used());
+        }
+    }
+
+    #[test]
+    fn a_refused_request_takes_nothing() {
+        let mut memory = [0u8; 16];
+        let mut arena = over(&mut memory);
+        for (size, alignment) in [(0, 1), (1, 0), (1, 3), (17, 1), (usize::MAX, 16), (1, 1 << (usize::BITS - 1))] {
+            assert_eq!(arena.alloc(size, alignment), None, "{size} {alignment}");
+        }
+        assert_eq!(arena.used(), 0);
+        let error = arena.take(17).expect_err("one byte too many");
+        assert_eq!((error.kind, error.needed(), error.available()), (ErrorKind::Arena, 17, 16));
+    }
+
+    #[test]
+    fn without_memory_nothing_can_be_taken() {
+        let mut arena = Arena::new(core::ptr::null_mut(), 100);
+        assert_eq!((arena.capacity(), arena.remaining()), (100, 0));
+        assert_eq!(arena.alloc(1, 1), None);
+    }
+}

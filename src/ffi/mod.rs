@@ -1,0 +1,126 @@
+//! NETKIT - runs .nk neural-network files inside memory that you provide
+//!
+//! Three calls are enough:
+//!
+//! ```c
+//! #include <nk.h>
+//! #include <stdio.h>
+//!
+//! static unsigned char memory[64 * 1024];
+//!
+//! int main(void) {
+//!     nk_arena_t arena;
+//!     nk_model_t model;
+//!     float input[2] = {1.0f, 2.0f}, output[2];
+//!     uint32_t count;
+//!
+//!     nk_arena_init(&arena, memory, sizeof memory);
+//!     if (nk_load("models/test_mlp.nk", &arena, &model) != NK_OK ||
+//!         nk_forward(&model, &arena, input, 2, output, 2, &count) != NK_OK) {
+//!         puts(nk_last_error());
+//!         return 1;
+//!     }
+//!     printf("%g %g\n", output[0], output[1]);
+//!     return 0;
+//! }
+//! ```
+//!
+//! CONVENTIONS
+//!
+//! They hold for every function; a function's own text only adds to them.
+//!
+//! Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
+//! Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
+//! beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of a
+//! model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+//!
+//! Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
+//! memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
+//! resetting or destroying it ends every model in it and unmaps their files. Strings that a function returns are the
+//! library's; those of nk_last_error() change with the next call on the same thread, all others never do.
+//!
+//! Errors. A function that can fail returns nk_status_t: NK_OK is 0, everything else left a sentence behind that
+//! nk_last_error() returns. Outputs are written on success only, unless the function says otherwise. A load that fails
+//! leaves the arena as it was.
+//!
+//! NULL. A NULL pointer where an object is needed is never dereferenced: a function that returns a status answers
+//! NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same goes
+//! for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
+//!
+//! Threads. The library has no global state that calls share, except the last error, which every thread has for itself
+//! on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
+//! the same time. One arena, and all models in it, belong to one thread at a time: a run writes to the arena that the
+//! model was loaded into. "Threads: any" below means any thread, as long as no other one uses the same objects.
+//!
+//! Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
+//! library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
+//!
+//! Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first: [rows,
+//! features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
+//! dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
+//!
+//! Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
+//! struct_size, which you set to the sizeof of the structure.
+
+// Everything C sees is in this directory, one file per section of `include/nk.h`. The header is generated from it
+// (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
+//
+//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs model_info.rs tests.rs tensor.rs
+//
+// The rest serves them:
+//
+//     handle.rs       what lies inside an nk_model_t
+//     last_error.rs   the record behind nk_last_error
+//     files.rs        from a path to the bytes of a file
+//     mappings.rs     the list of mapped files that an arena owns
+//     print.rs        C stdout
+//     raw.rs          checked steps from a pointer to a value
+//
+// An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a slice,
+// because a caller may pass a short buffer to a call that has to be refused.
+#![expect(non_camel_case_types, reason = "types and constants carry the names that C uses")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the conventions at the top of this file are the contract of every exported function"
+)]
+
+mod arena;
+mod errors;
+mod files;
+mod handle;
+#[cfg(feature = "host")]
+mod heap_arena;
+mod inspect;
+pub(crate) mod last_error;
+mod limits;
+mod mappings;
+mod model;
+mod model_info;
+mod print;
+mod raw;
+mod tensor;
+#[cfg(feature = "host")]
+mod tests;
+mod version;
+
+pub use arena::*;
+pub use errors::*;
+#[cfg(feature = "host")]
+pub use heap_arena::*;
+pub use inspect::*;
+pub use limits::*;
+pub use model::*;
+pub use model_info::*;
+pub use tensor::*;
+#[cfg(feature = "host")]
+pub use tests::*;
+pub use version::*;
+
+/// One byte of an opaque handle. The header gives the first byte the strictest alignment of the target.
+pub type nk_storage_byte = u8;
+
+/// An `nk_status_t` that comes from C and may hold any number.
+pub type nk_status_int = core::ffi::c_int;
+
+/// An `nk_dtype_t` that comes from C and may hold any number.
+pub type nk_dtype_int = core::ffi::c_uint;

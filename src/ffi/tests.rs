@@ -1,0 +1,95 @@
+//! Embedded test cases
+//!
+//! A .nk file can carry inputs and the outputs expected for them. Only on hosts.
+
+use core::ffi::c_char;
+use core::fmt::Write;
+
+use super::limits::NK_MAX_PATH_LEN;
+use super::{files, print, raw};
+use crate::error::Error;
+use crate::format::Model;
+use crate::host::{self, HeapBlock};
+use crate::regression::{self, Options};
+
+/// Number of test cases by result.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct nk_test_summary {
+    /// Cases whose outputs were as expected.
+    pub passed: u32,
+    /// Cases whose outputs were not; 1 when the file could not be tested at all.
+    pub failed: u32,
+}
+
+/// Number of test cases by result.
+pub type nk_test_summary_t = nk_test_summary;
+
+/// Runs the test cases that a file carries and prints what happens to C stdout.
+///
+/// Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for the
+/// long report (1, which is the default) or the short one (0).
+///
+/// - path: a .nk file; tried once more with `../` in front.
+///
+/// Returns how many cases passed and failed. Threads: any; stdout is shared. Cost: one run for each case. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_run_model_tests(path: *const c_char) -> nk_test_summary_t {
+    let mut summary = nk_test_summary { passed: 0, failed: 1 };
+    // SAFETY: `path` is NULL or by the conventions a C string.
+    let path = unsafe { raw::path(path) };
+    print::with_stdout(|out| {
+        let path = match path {
+            Ok(path) => path,
+            Err(error) => return report_failure(out, "Model parse", "", &error),
+        };
+        let mut buffer = [0; NK_MAX_PATH_LEN];
+        let (file, resolved) = files::open_resolved(path, &mut buffer);
+        let resolved = files::text_of(resolved.to_bytes());
+        match file.and_then(|file| run_cases(resolved, file.bytes(), out)) {
+            Ok(counts) => summary = counts,
+            Err(error) => report_failure(out, "Model parse", resolved, &error),
+        }
+    });
+    summary
+}
+
+/// Runs the cases in memory of their own. An error says that the model itself is wrong.
+fn run_cases(path: &str, bytes: &[u8], out: &mut dyn Write) -> Result<nk_test_summary, Error> {
+    let model = Model::parse(bytes)?;
+    let need = match regression::memory_bytes(&model) {
+        Ok(need) => need,
+        Err(error) => {
+            report_failure(out, "Test load", path, &error);
+            return Ok(nk_test_summary { passed: 0, failed: 1 });
+        }
+    };
+    let Some(mut memory) = HeapBlock::zeroed(need.max(1)) else {
+        report_failure(
+            out,
+            "Test load",
+            path,
+            &crate::arena::Arena::NONE.too_small(need).note("the heap is too small"),
+        );
+        return Ok(nk_test_summary { passed: 0, failed: 1 });
+    };
+    let counts = regression::run(path, &model, memory.bytes(), Options { verbose: is_verbose() }, out);
+    Ok(nk_test_summary { passed: counts.passed, failed: counts.failed })
+}
+
+/// `NETKIT_REGRESSION_VERBOSE=1` asks for the long report, `0` for the short one; without it the report is long, except
+/// where `GITHUB_ACTIONS` is set.
+fn is_verbose() -> bool {
+    match host::variable(c"NETKIT_REGRESSION_VERBOSE").and_then(|value| value.to_bytes().first().copied()) {
+        Some(b'1') => true,
+        Some(b'0') => false,
+        _ => host::variable(c"GITHUB_ACTIONS").is_none(),
+    }
+}
+
+fn report_failure(out: &mut dyn Write, step: &str, path: &str, error: &Error) {
+    // A stdout that takes no text is the business of the program that closed it.
+    let _ = writeln!(out, "  {step} failed ({path}): {error}");
+}
+
+const _: () = assert!(size_of::<nk_test_summary>() == 8 && align_of::<nk_test_summary>() == 4);

@@ -1,0 +1,65 @@
+//! Version of the linked library
+//!
+//! A program that loads the library at run time checks with nk_abi_ok() that both were made for each other.
+
+use core::ffi::c_char;
+
+use super::arena::nk_arena;
+use super::errors::nk_status_t;
+use super::last_error::report;
+use super::limits::{NK_ABI_VERSION, NK_VERSION_MAJOR, NK_VERSION_MINOR, NK_VERSION_PATCH};
+use super::model::nk_model;
+use super::tensor::nk_tensor;
+use crate::error::{Error, ErrorKind};
+
+/// Version of the library that is linked, such as `0.1.0`.
+///
+/// Returns a constant string, never NULL. Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn nk_version_string() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// Version of the binary interface that the linked library has; NK_ABI_VERSION is the one of this header.
+///
+/// Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn nk_abi_version() -> u32 {
+    NK_ABI_VERSION
+}
+
+/// Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end of
+/// this header calls it with the right arguments.
+///
+/// - header_abi: NK_ABI_VERSION.
+/// - arena_size, model_size, tensor_size: sizeof of nk_arena_t, nk_model_t and nk_tensor_t.
+///
+/// Returns NK_OK or NK_ERR_VERSION_MISMATCH. Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn nk_check_abi(
+    header_abi: u32,
+    arena_size: usize,
+    model_size: usize,
+    tensor_size: usize,
+) -> nk_status_t {
+    let pairs = [
+        ("ABI version of the header", header_abi as usize, NK_ABI_VERSION as usize),
+        ("sizeof(nk_arena_t)", arena_size, size_of::<nk_arena>()),
+        ("sizeof(nk_model_t)", model_size, size_of::<nk_model>()),
+        ("sizeof(nk_tensor_t)", tensor_size, size_of::<nk_tensor>()),
+    ];
+    let wrong = pairs.into_iter().find(|(_, header, library)| header != library);
+    report(wrong.map_or(Ok(()), |(field, header, library)| {
+        Err(Error::new(ErrorKind::Version).field(field).found(header as u64).expected(library as u64))
+    }))
+}
+
+/// The numbers of the header are those of the package.
+const _: () = {
+    const fn is_number(text: &str, number: u32) -> bool {
+        matches!(u32::from_str_radix(text, 10), Ok(parsed) if parsed == number)
+    }
+    assert!(is_number(env!("CARGO_PKG_VERSION_MAJOR"), NK_VERSION_MAJOR));
+    assert!(is_number(env!("CARGO_PKG_VERSION_MINOR"), NK_VERSION_MINOR));
+    assert!(is_number(env!("CARGO_PKG_VERSION_PATCH"), NK_VERSION_PATCH));
+};

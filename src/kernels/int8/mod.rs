@@ -1,0 +1,43 @@
+//! The int8 kernels: integers only, and bit-identical on every level.
+//!
+//! ```text
+//! requantize.rs   the one way from an accumulator to an int8 value, and how its multipliers are made
+//! reference/      scalar, written to be read: the specification of every kernel
+//! portable/       the same results, blocked so that the compiler vectorises it on any target
+//! ```
+//!
+//! Activations are affine per tensor, `real = scale * (q - zero_point)`; weights are symmetric, per tensor or per output
+//! channel. `docs/quantization.md` derives the arithmetic with worked examples.
+
+pub mod args;
+pub mod portable;
+pub mod reference;
+pub mod requantize;
+
+pub use args::{Add, Conv2d, Dense, DepthwiseConv2d, Pool2d, Requantize, Softmax};
+pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
+
+use super::Level;
+
+/// int8 kernels of one level.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// Level these kernels belong to.
+    pub level: Level,
+    /// 2-D convolution.
+    pub conv2d: fn(&mut Conv2d<'_>),
+    /// Rows times a weight matrix: dense layers, and 1x1 convolutions with stride 1 and no padding.
+    pub dense: fn(&mut Dense<'_>),
+    /// Depthwise 2-D convolution with multiplier 1.
+    pub depthwise_conv2d: fn(&mut DepthwiseConv2d<'_>),
+    /// Maximum over the taps inside the input; 0 where there is none.
+    pub max_pool2d: fn(&mut Pool2d<'_>),
+    /// Mean over the taps inside the input, rounded half away from zero; the zero point where there is none.
+    pub avg_pool2d: fn(&mut Pool2d<'_>),
+    /// Residual addition of two tensors with scales of their own, in place.
+    pub add: fn(&mut Add<'_>),
+    /// Softmax of each row, in place; the result has scale 1/256 and zero point -128.
+    pub softmax: fn(&mut Softmax<'_>),
+    /// `data[i] = table[data[i] + 128]`: elementwise activations.
+    pub lookup: fn(data: &mut [i8], table: &[i8; 256]),
+}

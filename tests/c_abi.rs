@@ -1,0 +1,211 @@
+//! The library as C sees it: builds `libnetkit.a` and `libnetkit.so`, compiles every program of `c_tests` against both and
+//! runs it, and checks what the shared library exports and needs.
+//!
+//! The compiler is `$CC` or `cc` (`$CXX` or `c++`). Without it, `nm` or `ldd` these tests fail: an ABI that nobody looked
+//! at is not tested. `NETKIT_BLESS=1` writes `capi/symbols.txt` anew.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+#[derive(Clone, Copy, Debug)]
+enum Linkage {
+    Static,
+    Shared,
+}
+
+#[test]
+fn c_programs_run_against_the_static_library() {
+    run_programs(Linkage::Static);
+}
+
+#[test]
+fn c_programs_run_against_the_shared_library() {
+    run_programs(Linkage::Shared);
+}
+
+#[test]
+fn the_header_compiles_alone_in_every_language() {
+    for header in ["nk.h", "netkit.h"] {
+        let source = scratch(&format!("{header}.c"));
+        std::fs::write(&source, format!("#include \"{header}\"\nint not_an_empty_file;\n"))
+            .expect("scratch is writable");
+        for (compiler, language, standards) in
+            [(c_compiler(), "c", &["c99", "c11", "c17"][..]), (cpp_compiler(), "c++", &["c++11", "c++17"])]
+        {
+            for standard in standards {
+                let mut command = Command::new(&compiler);
+                command.args(["-x", language, &format!("-std={standard}"), "-fsyntax-only", "-ffreestanding"]);
+                command.args(WARNINGS).arg("-I").arg(root().join("include")).arg(&source);
+                succeed(&mut command, &format!("{header} alone as {standard}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_shared_library_exports_what_the_header_declares() {
+    let mut nm = Command::new("nm");
+    let symbols = succeed(nm.args(["-D", "--defined-only"]).arg(library("libnetkit.so")), "nm");
+    let exported: BTreeSet<String> =
+        symbols.lines().filter_map(|line| line.split_whitespace().nth(2)).map(str::to_owned).collect();
+    let foreign: Vec<_> = exported.iter().filter(|name| !name.starts_with("nk_")).collect();
+    assert!(foreign.is_empty(), "libnetkit.so exports names that are not ours: {foreign:?}");
+
+    let header = std::fs::read_to_string(root().join("include/nk.h")).expect("include/nk.h is there");
+    assert_eq!(exported, declared_functions(&header), "libnetkit.so (left) and include/nk.h (right) differ");
+
+    let list = root().join("capi/symbols.txt");
+    let lines: String = exported.iter().map(|name| format!("{name}\n")).collect();
+    if std::env::var_os("NETKIT_BLESS").is_some() {
+        std::fs::write(&list, &lines).expect("capi/symbols.txt is writable");
+    }
+    let committed = std::fs::read_to_string(&list).unwrap_or_default();
+    assert_eq!(lines, committed, "libnetkit.so (left) and capi/symbols.txt (right) differ; see the top of this file");
+}
+
+#[test]
+fn the_shared_library_needs_the_c_library_only() {
+    let needed = succeed(Command::new("ldd").arg(library("libnetkit.so")), "ldd");
+    for line in needed.lines().map(str::trim) {
+        let known = ["linux-vdso.so", "linux-gate.so", "libc.so", "libm.so", "ld-linux", "/lib/ld-", "/lib64/ld-"];
+        let is_known = known.iter().any(|name| line.starts_with(name)) || line.contains("ld-musl");
+        assert!(is_known, "libnetkit.so needs more than the C library: {line}");
+    }
+}
+
+/// Compiles and runs every program of `c_tests`, from the root of the repository.
+fn run_programs(linkage: Linkage) {
+    let mut failures = Vec::new();
+    let programs = programs();
+    assert!(!programs.is_empty(), "there are no programs in c_tests");
+    for source in programs {
+        let program = compile(&source, linkage);
+        let mut command = Command::new(&program);
+        command.current_dir(root());
+        if let Linkage::Shared = linkage {
+            command.env("LD_LIBRARY_PATH", folder_with_soname());
+        }
+        let output = output_of(&mut command, "a C program");
+        if !output.status.success() {
+            failures.push(format!("{} ({linkage:?}), {}:\n{}", source.display(), output.status, text_of(&output)));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The programs: every C and C++ file of `c_tests` and `c_tests/compat`.
+fn programs() -> Vec<PathBuf> {
+    let mut sources = Vec::new();
+    for folder in ["c_tests", "c_tests/compat"] {
+        let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
+        sources.extend(
+            entries
+                .map(|entry| entry.expect("c_tests can be listed").path())
+                .filter(|path| path.extension().is_some_and(|extension| extension == "c" || extension == "cpp")),
+        );
+    }
+    sources.sort();
+    sources
+}
+
+fn compile(source: &Path, linkage: Linkage) -> PathBuf {
+    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let (compiler, standard) = if is_cpp { (cpp_compiler(), "-std=c++11") } else { (c_compiler(), "-std=c11") };
+    let name = source.file_stem().expect("a file has a name").to_string_lossy();
+    let program = scratch(&format!("{name}_{linkage:?}"));
+    let mut command = Command::new(compiler);
+    command.args([standard, "-O1", "-g"]).args(WARNINGS);
+    command.arg("-I").arg(root().join("include")).arg(source).arg("-o").arg(&program);
+    match linkage {
+        Linkage::Static => command.arg(library("libnetkit.a")),
+        Linkage::Shared => command.arg(library("libnetkit.so")),
+    };
+    succeed(command.arg("-lm"), &format!("compiling {}", source.display()));
+    program
+}
+
+/// Names of the functions that the header declares, whatever macros they depend on.
+fn declared_functions(header: &str) -> BTreeSet<String> {
+    let mut code = String::new();
+    let mut rest = header;
+    while let Some((before, comment)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    code.push_str(rest);
+    let statements = code.lines().filter(|line| !line.starts_with(['#', ' '])).collect::<Vec<_>>().join("\n");
+    let before_parentheses = statements.split('(').map(|part| part.rsplit([' ', '*', '\n']).next().unwrap_or_default());
+    before_parentheses.filter(|name| name.starts_with("nk_")).map(str::to_owned).collect()
+}
+
+/// A file next to the built libraries; cargo builds them first.
+fn library(name: &str) -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let folder = BUILT.get_or_init(|| {
+        let target = target_folder();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .current_dir(root())
+            .args(["build", "--release", "--package", "netkit-capi"])
+            .env("CARGO_TARGET_DIR", &target);
+        succeed(&mut cargo, "cargo build of the C libraries");
+        target.join("release")
+    });
+    folder.join(name)
+}
+
+/// A folder in which the loader finds the shared library under the name that programs ask for.
+fn folder_with_soname() -> PathBuf {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = scratch("lib");
+        std::fs::create_dir_all(&folder).expect("the target folder is writable");
+        let major = env!("CARGO_PKG_VERSION_MAJOR");
+        std::fs::copy(library("libnetkit.so"), folder.join(format!("libnetkit.so.{major}"))).expect("it was built");
+        folder
+    })
+    .clone()
+}
+
+/// The target folder that this test was built in.
+fn target_folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder lies in the target folder").to_owned()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_abi");
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    folder.join(name)
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn c_compiler() -> String {
+    std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
+}
+
+fn cpp_compiler() -> String {
+    std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
+}
+
+/// Standard output of a command that has to succeed.
+fn succeed(command: &mut Command, what: &str) -> String {
+    let output = output_of(command, what);
+    assert!(output.status.success(), "{what} fails, {}:\n{command:?}\n{}", output.status, text_of(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn output_of(command: &mut Command, what: &str) -> Output {
+    let program = command.get_program().to_string_lossy().into_owned();
+    command.output().unwrap_or_else(|error| panic!("{what}: cannot run `{program}`, which this test needs: {error}"))
+}
+
+fn text_of(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
