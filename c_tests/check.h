@@ -118,7 +118,7 @@ CHECK_UNUSED static void *must_alloc(size_t size) {
 /* ---- models ---- */
 
 typedef struct model_file {
-    char path[512];
+    const char *path;
     unsigned char *bytes;
     size_t size;
 } model_file;
@@ -136,7 +136,7 @@ CHECK_UNUSED static bool read_model(const char *path, model_file *file) {
         fclose(stream);
         return false;
     }
-    snprintf(file->path, sizeof file->path, "%s", path);
+    file->path = path;
     file->size = (size_t)size;
     file->bytes = (unsigned char *)must_alloc(file->size);
     size_t got = fread(file->bytes, 1, file->size, stream);

@@ -10,7 +10,7 @@ static _Alignas(ALIGNMENT) unsigned char pool[POOL_BYTES];
 static size_t pool_used;
 static unsigned long calls;
 
-/* The size stands in front of each block; blocks are never given back. */
+/* The size stands in front of each block. */
 static void *take(size_t size, size_t alignment) {
     size_t start = round_up(pool_used + sizeof(size_t), alignment > ALIGNMENT ? alignment : ALIGNMENT);
     calls++;
@@ -28,21 +28,34 @@ void *malloc(size_t size) {
 }
 
 void *calloc(size_t count, size_t size) {
-    return size != 0 && count > SIZE_MAX / size ? NULL : take(count * size, ALIGNMENT); /* the pool starts as zeros */
+    void *taken = size != 0 && count > SIZE_MAX / size ? NULL : take(count * size, ALIGNMENT);
+    return taken != NULL ? memset(taken, 0, count * size) : NULL;
+}
+
+static size_t size_of_block(const void *block) {
+    size_t size;
+    memcpy(&size, (const unsigned char *)block - sizeof size, sizeof size);
+    return size;
 }
 
 void *realloc(void *old, size_t size) {
     void *taken = take(size, ALIGNMENT);
     if (taken != NULL && old != NULL) {
-        size_t old_size;
-        memcpy(&old_size, (unsigned char *)old - sizeof old_size, sizeof old_size);
+        size_t old_size = size_of_block(old);
         memcpy(taken, old, old_size < size ? old_size : size);
     }
     return taken;
 }
 
+/* Only the block that was taken last goes back to the pool: that is enough for the files of the models. */
 void free(void *old) {
-    calls += old != NULL;
+    if (old != NULL) {
+        size_t start = (size_t)((unsigned char *)old - pool);
+        calls++;
+        if (start + size_of_block(old) == pool_used) {
+            pool_used = start - sizeof(size_t);
+        }
+    }
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {

@@ -10,8 +10,8 @@
  *   NK_ARENA_DEFAULT_CAPACITY    bytes, above 0
  *   NETKIT_USE_...               kernels of a vendor or memory mapping, 0 or 1, where the target allows them
  *
- * This library chooses its kernels and its use of mapped files by itself; the macros about them are kept for programs that
- * set or test them, and are checked for contradictions.
+ * This library chooses its kernels and its use of mapped files by itself; the macros about them are there for programs
+ * that set or test them, and are checked for contradictions.
  */
 #ifndef NETKIT_CONFIG_H
 #define NETKIT_CONFIG_H
@@ -42,7 +42,7 @@
 #define NETKIT_CLASS_MPU 1
 #define NETKIT_ISA_RISC 1
 #elif defined(NETKIT_TARGET_MCU)
-#error "NETKIT_TARGET_MCU does not say which: use NETKIT_TARGET_MCU_ARM, NETKIT_TARGET_MCU_RISC or NETKIT_TARGET_MCU_ESP"
+#error "NETKIT_TARGET_MCU does not say which: use NETKIT_TARGET_MCU_ARM, _MCU_RISC or _MCU_ESP"
 #elif defined(NETKIT_TARGET_MPU)
 #error "NETKIT_TARGET_MPU does not say which: use NETKIT_TARGET_MPU_ARM or NETKIT_TARGET_MPU_RISC"
 #else

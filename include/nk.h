@@ -30,8 +30,8 @@
  *
  * Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
  * Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
- * beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of a
- * model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+ * beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of
+ * a model loaded from memory must stay as it is until the model is no longer used, and is never written to.
  *
  * Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
  * memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
@@ -43,8 +43,8 @@
  * leaves the arena as it was.
  *
  * NULL. A NULL pointer where an object is needed is never dereferenced: a function that returns a status answers
- * NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same goes
- * for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
+ * NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same
+ * goes for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
  *
  * Threads. The library has no global state that calls share, except the last error, which every thread has for itself
  * on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
@@ -54,8 +54,8 @@
  * Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
  * library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
  *
- * Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first: [rows,
- * features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
+ * Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first:
+ * [rows, features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
  * dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
  *
  * Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
@@ -143,8 +143,8 @@ extern "C" {
 /* ========================================================================
  * Status and errors
  * ========================================================================
- * A status tells what kind of thing went wrong; nk_last_error() tells it in a sentence with layer, byte and numbers, and
- * nk_last_error_info() gives the same facts as fields.
+ * A status tells what kind of thing went wrong; nk_last_error() tells it in a sentence with layer, byte and numbers,
+ * and nk_last_error_info() gives the same facts as fields.
  */
 
 /** Result of a call. */
@@ -213,9 +213,9 @@ const char *nk_status_string(nk_status_t status);
 /**
  * Tells in one sentence why the last call failed that returned a status on this thread.
  *
- * Returns a string of at most 127 bytes, never NULL; empty when that call succeeded or there was none. It is valid until
- * the next call on this thread. Calls that return no status leave it alone. Threads: any, each has its own on Unix; in
- * builds without an operating system there is one for all. Since 0.1.0.
+ * Returns a string of at most 127 bytes, never NULL; empty when that call succeeded or there was none. It is valid
+ * until the next call on this thread. Calls that return no status leave it alone. Threads: any, each has its own on
+ * Unix; in builds without an operating system there is one for all. Since 0.1.0.
  */
 const char *nk_last_error(void);
 
@@ -264,8 +264,8 @@ const char *nk_version_string(void);
 uint32_t nk_abi_version(void);
 
 /**
- * Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end of
- * this header calls it with the right arguments.
+ * Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end
+ * of this header calls it with the right arguments.
  *
  * - header_abi: NK_ABI_VERSION.
  * - arena_size, model_size, tensor_size: sizeof of nk_arena_t, nk_model_t and nk_tensor_t.
@@ -277,8 +277,8 @@ nk_status_t nk_check_abi(uint32_t header_abi, size_t arena_size, size_t model_si
 /* ========================================================================
  * Arena
  * ========================================================================
- * An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping inside
- * that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
+ * An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping
+ * inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
  */
 
 /** Handle of an arena. Its content belongs to the library. */
@@ -296,7 +296,8 @@ typedef struct nk_arena nk_arena_t;
  * What the handle was before does not matter and is not released.
  *
  * - arena: the handle to fill in.
- * - memory: first byte, at any address; must stay valid as long as the arena is used. With NULL every allocation fails.
+ * - memory: first byte, at any address; must stay valid as long as the arena is used. With NULL every allocation
+ *   fails.
  * - size: bytes at `memory`.
  *
  * Threads: any. Cost: constant. Since 0.1.0.
@@ -310,16 +311,16 @@ void nk_arena_init(nk_arena_t *arena, void *memory, size_t size);
  * - size: bytes, at least 1.
  * - alignment: a power of two; the address is a multiple of it.
  *
- * Returns the first byte, or NULL, with nothing taken, when an argument is wrong or the room is too small. Valid until the
- * arena is reset or destroyed. Threads: any. Cost: constant. Since 0.1.0.
+ * Returns the first byte, or NULL, with nothing taken, when an argument is wrong or the room is too small. Valid until
+ * the arena is reset or destroyed. Threads: any. Cost: constant. Since 0.1.0.
  */
 void *nk_arena_alloc(nk_arena_t *arena, size_t size, size_t alignment);
 
 /**
  * Takes all memory of an arena back and unmaps the files that were loaded into it.
  *
- * Everything in it ends: allocations, models, tensors. Handles of models still answer queries, but must not be run. The
- * memory itself must still be there if files were loaded into it.
+ * Everything in it ends: allocations, models, tensors. Handles of models still answer queries, but must not be run.
+ * The memory itself must still be there if files were loaded into it.
  *
  * - arena: the arena to empty.
  *
@@ -357,10 +358,11 @@ size_t nk_arena_remaining(const nk_arena_t *arena);
 nk_status_t nk_arena_init_heap(nk_arena_t *arena, size_t capacity);
 
 /**
- * Ends an arena: unmaps its files and, when nk_arena_init_heap() made it, frees its memory. Its capacity is 0 afterwards.
+ * Ends an arena: unmaps its files and, when nk_arena_init_heap() made it, frees its memory. Its capacity is 0
+ * afterwards.
  *
- * Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies of
- * a handle destroy one only.
+ * Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies
+ * of a handle destroy one only.
  *
  * - arena: the arena to end.
  *
@@ -509,8 +511,8 @@ size_t nk_recommended_arena_bytes_memory(const void *data, size_t size);
 /**
  * Tells exactly how much memory a model needs, and checks all of it but its weights, without needing memory itself.
  *
- * - data: the content of a .nk file, at the address that it will be loaded from: at one where its weights are not aligned
- *   to 4 the plan includes a copy of them. Only read during the call.
+ * - data: the content of a .nk file, at the address that it will be loaded from: at one where its weights are not
+ *   aligned to 4 the plan includes a copy of them. Only read during the call.
  * - size: bytes at `data`.
  * - plan: filled in on success; its struct_size must be set.
  *
@@ -525,8 +527,8 @@ nk_status_t nk_plan_memory(const void *data, size_t size, nk_memory_plan_t *plan
  *
  * - path: a .nk file; tried once more with `../` in front.
  * - arena: takes the model in, as in nk_model_load().
- * - info: cleared, then filled in as far as the call comes: arch, weight_floats and flash_payload_bytes stay when loading
- *   fails.
+ * - info: cleared, then filled in as far as the call comes: arch, weight_floats and flash_payload_bytes stay when
+ *   loading fails.
  *
  * Returns NK_OK or any of 1 to 9. Threads: any. Cost: that of loading. Since 0.1.0.
  */
@@ -547,8 +549,8 @@ nk_status_t nk_inspect_model_memory(const uint8_t *data, size_t size, nk_arena_t
 /* ========================================================================
  * Models: load, run, unload
  * ========================================================================
- * A model is loaded into an arena and lives there until the arena is reset. Any number of models share an arena; loading
- * the same bytes twice gives two models. nk_load(), nk_load_memory() and nk_forward() are short names of
+ * A model is loaded into an arena and lives there until the arena is reset. Any number of models share an arena;
+ * loading the same bytes twice gives two models. nk_load(), nk_load_memory() and nk_forward() are short names of
  * nk_model_load(), nk_model_load_memory() and nk_model_run().
  */
 
@@ -564,16 +566,17 @@ typedef struct nk_model nk_model_t;
 /**
  * Loads a model from a file.
  *
- * The file is mapped read-only and stays mapped until nk_unload() or the end of the arena; do not shorten it meanwhile.
- * Systems without mapping read it into the arena. A path that cannot be opened is tried once more with `../` in front.
+ * The file is mapped read-only and stays mapped until nk_unload() or the end of the arena; do not shorten it
+ * meanwhile. Systems without mapping read it into the arena. A path that cannot be opened is tried once more with
+ * `../` in front.
  *
  * - path: a .nk file.
  * - arena: takes the model in; exactly the arena_bytes of nk_plan_memory() on systems with mapping.
  * - model: becomes the handle. It may be uninitialised. A model that it held stays usable when the file is no model at
  *   all (NK_ERR_MODEL_OPEN, NK_ERR_MODEL_READ, NK_ERR_MODEL_PARSE or NK_ERR_VERSION_MISMATCH from the parser).
  *
- * Returns NK_OK or any of 1 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
- * Since 0.1.0.
+ * Returns NK_OK or any of 1 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check
+ * them. Since 0.1.0.
  */
 nk_status_t nk_model_load(const char *path, nk_arena_t *arena, nk_model_t *model);
 
@@ -586,18 +589,18 @@ nk_status_t nk_model_load(const char *path, nk_arena_t *arena, nk_model_t *model
  * - arena: takes the model in; exactly the arena_bytes of nk_plan_memory().
  * - model: becomes the handle, as in nk_model_load().
  *
- * Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
- * Since 0.1.0.
+ * Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check
+ * them. Since 0.1.0.
  */
 nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
 
 /**
  * Runs a float model once. The result depends on the model and the input alone.
  *
- * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one model
- *   runs on one thread at a time.
- * - arena: any arena. It is used only when input and output overlap: the input is then copied to its free memory for the
- *   duration of the run. Nothing is taken from it.
+ * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one
+ *   model runs on one thread at a time.
+ * - arena: any arena. It is used only when input and output overlap: the input is then copied to its free memory for
+ *   the duration of the run. Nothing is taken from it.
  * - input: input_count floats; row-major, [height, width, channels] for a CNN.
  * - input_count: must be nk_model_input_count().
  * - output: receives nk_model_output_count() floats.
@@ -605,9 +608,9 @@ nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *a
  * - output_count: receives the number of floats written.
  *
  * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), model of floats and
- * input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and overlap
- * with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads: any. Cost: the
- * model's arithmetic; no heap, no system call. Since 0.1.0.
+ * input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and
+ * overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads:
+ * any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
  */
 nk_status_t nk_model_run(const nk_model_t *model,
                          nk_arena_t *arena,
@@ -635,8 +638,8 @@ nk_status_t nk_forward(const nk_model_t *model,
 /**
  * Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
  *
- * A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes away.
- * Copies of the handle do not run any more either when the model came from a file.
+ * A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes
+ * away. Copies of the handle do not run any more either when the model came from a file.
  *
  * - model: the model to end; NULL and handles without a model are fine.
  *
@@ -721,8 +724,8 @@ typedef struct nk_test_summary nk_test_summary_t;
 /**
  * Runs the test cases that a file carries and prints what happens to C stdout.
  *
- * Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for the
- * long report (1, which is the default) or the short one (0).
+ * Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for
+ * the long report (1, which is the default) or the short one (0).
  *
  * - path: a .nk file; tried once more with `../` in front.
  *

@@ -1,7 +1,7 @@
 //! Bump allocator over memory that the caller provides.
 //!
-//! An [`Arena`] is three numbers and two facts; it keeps nothing inside the caller's memory. It is `Copy`, so that whoever
-//! may fail works on a copy and stores it back only on success: that is the whole rollback.
+//! An [`Arena`] is three numbers and two facts; it keeps nothing inside the caller's memory. It is `Copy`, so that
+//! whoever may fail works on a copy and stores it back only on success: that is the whole rollback.
 
 use crate::error::{Error, ErrorKind};
 
@@ -16,8 +16,8 @@ pub(crate) struct Arena {
     base: *mut u8,
     capacity: usize,
     used: usize,
-    /// Address of the newest node in the list of file mappings that the arena owns, 0 when there is none; the list belongs
-    /// to `ffi::mappings`.
+    /// Address of the newest node in the list of file mappings that the arena owns, 0 when there is none; the list
+    /// belongs to `ffi::mappings`.
     pub(crate) newest_mapping: usize,
     /// 1 when `base` is a block of the C heap that belongs to the arena.
     owns_heap: usize,

@@ -23,8 +23,14 @@
 #[cfg(test)]
 extern crate std;
 
+mod arena;
 pub mod error;
+#[expect(unsafe_code, reason = "the C interface")]
+pub mod ffi;
 pub mod format;
+#[cfg(feature = "host")]
+#[expect(unsafe_code, reason = "the C library")]
+mod host;
 pub mod kernels;
 pub mod layers;
 pub mod network;

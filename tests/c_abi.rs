@@ -1,8 +1,8 @@
-//! The library as C sees it: builds `libnetkit.a` and `libnetkit.so`, compiles every program of `c_tests` against both and
-//! runs it, and checks what the shared library exports and needs.
+//! The library as C sees it: builds `libnetkit.a` and `libnetkit.so`, compiles every program of `c_tests` against both
+//! and runs it, and checks what the shared library exports and needs.
 //!
-//! The compiler is `$CC` or `cc` (`$CXX` or `c++`). Without it, `nm` or `ldd` these tests fail: an ABI that nobody looked
-//! at is not tested. `NETKIT_BLESS=1` writes `capi/symbols.txt` anew.
+//! The compiler is `$CC` or `cc` (`$CXX` or `c++`). Without it, `nm` or `ldd` these tests fail: an ABI that nobody
+//! looked at is not tested. `NETKIT_BLESS=1` writes `capi/symbols.txt` anew.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

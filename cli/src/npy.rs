@@ -48,7 +48,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
     if data.len() != expected {
         return Err(format!("{} bytes of data, but shape {:?} needs {expected}", data.len(), header.shape));
     }
-    let values = data.chunks_exact(size).map(|bytes| header.element.value(bytes, header.is_big_endian)).collect();
+    let values: Vec<f32> =
+        data.chunks_exact(size).map(|bytes| header.element.value(bytes, header.is_big_endian)).collect();
     let values = if header.is_fortran { c_order(&header.shape, &values) } else { values };
     Ok(Array { shape: header.shape, values })
 }
@@ -208,7 +209,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The values of a Fortran-ordered array, reordered so that the last axis moves fastest.
-fn c_order(shape: &[u64], values: &Vec<f32>) -> Vec<f32> {
+fn c_order(shape: &[u64], values: &[f32]) -> Vec<f32> {
     let mut index = vec![0u64; shape.len()];
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1u64;

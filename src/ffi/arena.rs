@@ -1,7 +1,7 @@
 //! Arena
 //!
-//! An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping inside
-//! that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
+//! An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping
+//! inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -28,7 +28,8 @@ pub type nk_arena_t = nk_arena;
 /// What the handle was before does not matter and is not released.
 ///
 /// - arena: the handle to fill in.
-/// - memory: first byte, at any address; must stay valid as long as the arena is used. With NULL every allocation fails.
+/// - memory: first byte, at any address; must stay valid as long as the arena is used. With NULL every allocation
+///   fails.
 /// - size: bytes at `memory`.
 ///
 /// Threads: any. Cost: constant. Since 0.1.0.
@@ -46,8 +47,8 @@ pub unsafe extern "C" fn nk_arena_init(arena: *mut nk_arena_t, memory: *mut c_vo
 /// - size: bytes, at least 1.
 /// - alignment: a power of two; the address is a multiple of it.
 ///
-/// Returns the first byte, or NULL, with nothing taken, when an argument is wrong or the room is too small. Valid until the
-/// arena is reset or destroyed. Threads: any. Cost: constant. Since 0.1.0.
+/// Returns the first byte, or NULL, with nothing taken, when an argument is wrong or the room is too small. Valid until
+/// the arena is reset or destroyed. Threads: any. Cost: constant. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_arena_alloc(arena: *mut nk_arena_t, size: usize, alignment: usize) -> *mut c_void {
     // SAFETY: `arena` is NULL or by the conventions points to a handle.
@@ -60,8 +61,8 @@ pub unsafe extern "C" fn nk_arena_alloc(arena: *mut nk_arena_t, size: usize, ali
 
 /// Takes all memory of an arena back and unmaps the files that were loaded into it.
 ///
-/// Everything in it ends: allocations, models, tensors. Handles of models still answer queries, but must not be run. The
-/// memory itself must still be there if files were loaded into it.
+/// Everything in it ends: allocations, models, tensors. Handles of models still answer queries, but must not be run.
+/// The memory itself must still be there if files were loaded into it.
 ///
 /// - arena: the arena to empty.
 ///
@@ -122,8 +123,8 @@ unsafe fn peek(arena: *const nk_arena_t) -> Option<Arena> {
     if arena.is_null() {
         return None;
     }
-    // SAFETY: a handle has room for an `Arena` (asserted below), every field of which may hold any bits. The handle may be
-    // less aligned than the header asks for.
+    // SAFETY: a handle has room for an `Arena` (asserted below), every field of which may hold any bits. The handle may
+    // be less aligned than the header asks for.
     Some(unsafe { arena.cast::<Arena>().read_unaligned() })
 }
 

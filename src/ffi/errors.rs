@@ -1,7 +1,7 @@
 //! Status and errors
 //!
-//! A status tells what kind of thing went wrong; nk_last_error() tells it in a sentence with layer, byte and numbers, and
-//! nk_last_error_info() gives the same facts as fields.
+//! A status tells what kind of thing went wrong; nk_last_error() tells it in a sentence with layer, byte and numbers,
+//! and nk_last_error_info() gives the same facts as fields.
 
 use core::ffi::c_char;
 
@@ -95,9 +95,9 @@ pub extern "C" fn nk_status_string(status: nk_status_int) -> *const c_char {
 
 /// Tells in one sentence why the last call failed that returned a status on this thread.
 ///
-/// Returns a string of at most 127 bytes, never NULL; empty when that call succeeded or there was none. It is valid until
-/// the next call on this thread. Calls that return no status leave it alone. Threads: any, each has its own on Unix; in
-/// builds without an operating system there is one for all. Since 0.1.0.
+/// Returns a string of at most 127 bytes, never NULL; empty when that call succeeded or there was none. It is valid
+/// until the next call on this thread. Calls that return no status leave it alone. Threads: any, each has its own on
+/// Unix; in builds without an operating system there is one for all. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn nk_last_error() -> *const c_char {
     last_error::text().as_ptr()
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn nk_last_error_copy(buffer: *mut c_char, capacity: usize
     let text = last_error::text().to_bytes();
     if !buffer.is_null() && capacity > 0 {
         let kept = text.len().min(capacity - 1);
-        // SAFETY: the caller gives `capacity` bytes at `buffer`, of which `kept + 1` are written. `copy` allows that the
-        // caller passes the text itself.
+        // SAFETY: the caller gives `capacity` bytes at `buffer`, of which `kept + 1` are written. `copy` allows that
+        // the caller passes the text itself.
         unsafe {
             core::ptr::copy(text.as_ptr().cast(), buffer, kept);
             buffer.add(kept).write(0);

@@ -1,6 +1,7 @@
 //! What lies inside an `nk_model_t`.
 //!
-//! The handle answers all queries by itself, so that they work after the arena is gone; only a run looks into the arena.
+//! The handle answers all queries by itself, so that they work after the arena is gone; only a run looks into the
+//! arena.
 
 use core::mem::MaybeUninit;
 
@@ -122,7 +123,8 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Loads `model` at the front of the arena's free memory, of which it takes exactly [`MemoryPlan::arena_bytes`] bytes.
+    /// Loads `model` at the front of the arena's free memory, of which it takes exactly [`MemoryPlan::arena_bytes`]
+    /// bytes.
     pub(super) fn place(model: &Model<'_>, arena: &mut Arena) -> Result<Self, Error> {
         let plan = plan(model)?;
         let blob = model.bytes();
@@ -130,8 +132,8 @@ impl Loaded {
         if Span::of(region, plan.arena_bytes).overlaps(Span::of(blob.as_ptr(), blob.len())) {
             return Err(invalid("the model lies in the free part of the arena"));
         }
-        // SAFETY: the arena took these bytes out of its free memory a moment ago, the caller's promise at nk_arena_init says
-        // that they are valid, and the line above that the model is not among them.
+        // SAFETY: the arena took these bytes out of its free memory a moment ago, the caller's promise at nk_arena_init
+        // says that they are valid, and the line above that the model is not among them.
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
         Network::load(model, bytes)?;
         mappings::mark(bytes, blob);
@@ -216,8 +218,8 @@ pub(super) unsafe fn get(model: *const nk_model_t) -> Option<Loaded> {
     if model.is_null() {
         return None;
     }
-    // SAFETY: a handle has room for a `Loaded` (asserted below), every field of which may hold any bits. The handle may be
-    // less aligned than the header asks for.
+    // SAFETY: a handle has room for a `Loaded` (asserted below), every field of which may hold any bits. The handle may
+    // be less aligned than the header asks for.
     let loaded = unsafe { model.cast::<Loaded>().read_unaligned() };
     (loaded.magic == MAGIC).then_some(loaded)
 }

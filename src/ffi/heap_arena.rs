@@ -28,10 +28,11 @@ pub unsafe extern "C" fn nk_arena_init_heap(arena: *mut nk_arena_t, capacity: us
     }))
 }
 
-/// Ends an arena: unmaps its files and, when nk_arena_init_heap() made it, frees its memory. Its capacity is 0 afterwards.
+/// Ends an arena: unmaps its files and, when nk_arena_init_heap() made it, frees its memory. Its capacity is 0
+/// afterwards.
 ///
-/// Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies of
-/// a handle destroy one only.
+/// Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies
+/// of a handle destroy one only.
 ///
 /// - arena: the arena to end.
 ///

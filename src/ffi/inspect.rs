@@ -181,8 +181,8 @@ pub unsafe extern "C" fn nk_recommended_arena_bytes_memory(data: *const c_void, 
 
 /// Tells exactly how much memory a model needs, and checks all of it but its weights, without needing memory itself.
 ///
-/// - data: the content of a .nk file, at the address that it will be loaded from: at one where its weights are not aligned
-///   to 4 the plan includes a copy of them. Only read during the call.
+/// - data: the content of a .nk file, at the address that it will be loaded from: at one where its weights are not
+///   aligned to 4 the plan includes a copy of them. Only read during the call.
 /// - size: bytes at `data`.
 /// - plan: filled in on success; its struct_size must be set.
 ///
@@ -214,8 +214,8 @@ pub unsafe extern "C" fn nk_plan_memory(data: *const c_void, size: usize, plan: 
 ///
 /// - path: a .nk file; tried once more with `../` in front.
 /// - arena: takes the model in, as in nk_model_load().
-/// - info: cleared, then filled in as far as the call comes: arch, weight_floats and flash_payload_bytes stay when loading
-///   fails.
+/// - info: cleared, then filled in as far as the call comes: arch, weight_floats and flash_payload_bytes stay when
+///   loading fails.
 ///
 /// Returns NK_OK or any of 1 to 9. Threads: any. Cost: that of loading. Since 0.1.0.
 #[unsafe(no_mangle)]
@@ -282,7 +282,8 @@ fn or_zero(result: Result<usize, Error>) -> usize {
 }
 
 /// # Safety
-/// Each pointer is null or as the header says: a C string, a handle of an arena with valid memory, room for the structure.
+/// Each pointer is null or as the header says: a C string, a handle of an arena with valid memory, room for the
+/// structure.
 unsafe fn inspect_file(path: *const c_char, arena: *mut nk_arena_t, info: *mut nk_inspect_info_t) -> Result<(), Error> {
     // SAFETY: by this function's contract.
     let path = unsafe { raw::path(path) }?;

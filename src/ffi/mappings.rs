@@ -1,8 +1,8 @@
 //! The files that an arena owns: a list that runs through the networks in its memory, newest first.
 //!
 //! A network keeps four words at the start of its memory for us. They name the bytes that the network reads its weights
-//! from, and link the networks whose bytes are a mapped file. A seal over the words and their address makes sure that they
-//! are still what we wrote: memory that was reset and used again, or cleared by its owner, is not followed.
+//! from, and link the networks whose bytes are a mapped file. A seal over the words and their address makes sure that
+//! they are still what we wrote: memory that was reset and used again, or cleared by its owner, is not followed.
 
 #[cfg(all(feature = "host", unix))]
 pub(super) use mapped::{adopt, release, release_all};

@@ -31,8 +31,8 @@
 //!
 //! Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
 //! Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
-//! beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of a
-//! model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+//! beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of
+//! a model loaded from memory must stay as it is until the model is no longer used, and is never written to.
 //!
 //! Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
 //! memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
@@ -44,8 +44,8 @@
 //! leaves the arena as it was.
 //!
 //! NULL. A NULL pointer where an object is needed is never dereferenced: a function that returns a status answers
-//! NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same goes
-//! for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
+//! NK_ERR_INVALID_ARGUMENT, a query answers 0, NULL or false, and a function without a result does nothing. The same
+//! goes for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
 //!
 //! Threads. The library has no global state that calls share, except the last error, which every thread has for itself
 //! on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
@@ -55,8 +55,8 @@
 //! Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
 //! library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
 //!
-//! Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first: [rows,
-//! features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
+//! Numbers. Counts are elements, names that end in _bytes are bytes. A shape lists the outermost dimension first:
+//! [rows, features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
 //! dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
 //!
 //! Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
@@ -76,8 +76,8 @@
 //     print.rs        C stdout
 //     raw.rs          checked steps from a pointer to a value
 //
-// An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a slice,
-// because a caller may pass a short buffer to a call that has to be refused.
+// An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a
+// slice, because a caller may pass a short buffer to a call that has to be refused.
 #![expect(non_camel_case_types, reason = "types and constants carry the names that C uses")]
 #![allow(
     clippy::missing_safety_doc,
@@ -92,6 +92,8 @@ mod handle;
 mod heap_arena;
 mod inspect;
 pub(crate) mod last_error;
+#[cfg(all(test, feature = "host"))]
+mod lifecycle;
 mod limits;
 mod mappings;
 mod model;
@@ -122,5 +124,6 @@ pub type nk_storage_byte = u8;
 /// An `nk_status_t` that comes from C and may hold any number.
 pub type nk_status_int = core::ffi::c_int;
 
-/// An `nk_dtype_t` that comes from C and may hold any number.
+/// An `nk_dtype_t` that comes from C and may hold any number. Where C compilers give enumerations the smallest size, as
+/// on bare-metal Arm, only its lowest byte counts.
 pub type nk_dtype_int = core::ffi::c_uint;

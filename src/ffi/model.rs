@@ -1,7 +1,7 @@
 //! Models: load, run, unload
 //!
-//! A model is loaded into an arena and lives there until the arena is reset. Any number of models share an arena; loading
-//! the same bytes twice gives two models. nk_load(), nk_load_memory() and nk_forward() are short names of
+//! A model is loaded into an arena and lives there until the arena is reset. Any number of models share an arena;
+//! loading the same bytes twice gives two models. nk_load(), nk_load_memory() and nk_forward() are short names of
 //! nk_model_load(), nk_model_load_memory() and nk_model_run().
 
 use core::ffi::c_char;
@@ -30,16 +30,17 @@ pub type nk_model_t = nk_model;
 
 /// Loads a model from a file.
 ///
-/// The file is mapped read-only and stays mapped until nk_unload() or the end of the arena; do not shorten it meanwhile.
-/// Systems without mapping read it into the arena. A path that cannot be opened is tried once more with `../` in front.
+/// The file is mapped read-only and stays mapped until nk_unload() or the end of the arena; do not shorten it
+/// meanwhile. Systems without mapping read it into the arena. A path that cannot be opened is tried once more with
+/// `../` in front.
 ///
 /// - path: a .nk file.
 /// - arena: takes the model in; exactly the arena_bytes of nk_plan_memory() on systems with mapping.
 /// - model: becomes the handle. It may be uninitialised. A model that it held stays usable when the file is no model at
 ///   all (NK_ERR_MODEL_OPEN, NK_ERR_MODEL_READ, NK_ERR_MODEL_PARSE or NK_ERR_VERSION_MISMATCH from the parser).
 ///
-/// Returns NK_OK or any of 1 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
-/// Since 0.1.0.
+/// Returns NK_OK or any of 1 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check
+/// them. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_load(
     path: *const c_char,
@@ -58,8 +59,8 @@ pub unsafe extern "C" fn nk_model_load(
 /// - arena: takes the model in; exactly the arena_bytes of nk_plan_memory().
 /// - model: becomes the handle, as in nk_model_load().
 ///
-/// Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check them.
-/// Since 0.1.0.
+/// Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: reads all weights once to check
+/// them. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_load_memory(
     data: *const u8,
@@ -73,10 +74,10 @@ pub unsafe extern "C" fn nk_model_load_memory(
 
 /// Runs a float model once. The result depends on the model and the input alone.
 ///
-/// - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one model
-///   runs on one thread at a time.
-/// - arena: any arena. It is used only when input and output overlap: the input is then copied to its free memory for the
-///   duration of the run. Nothing is taken from it.
+/// - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one
+///   model runs on one thread at a time.
+/// - arena: any arena. It is used only when input and output overlap: the input is then copied to its free memory for
+///   the duration of the run. Nothing is taken from it.
 /// - input: input_count floats; row-major, [height, width, channels] for a CNN.
 /// - input_count: must be nk_model_input_count().
 /// - output: receives nk_model_output_count() floats.
@@ -84,9 +85,9 @@ pub unsafe extern "C" fn nk_model_load_memory(
 /// - output_count: receives the number of floats written.
 ///
 /// Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), model of floats and
-/// input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and overlap
-/// with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads: any. Cost: the
-/// model's arithmetic; no heap, no system call. Since 0.1.0.
+/// input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and
+/// overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads:
+/// any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_run(
     model: *const nk_model_t,
@@ -141,8 +142,8 @@ pub unsafe extern "C" fn nk_forward(
 
 /// Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
 ///
-/// A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes away.
-/// Copies of the handle do not run any more either when the model came from a file.
+/// A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes
+/// away. Copies of the handle do not run any more either when the model came from a file.
 ///
 /// - model: the model to end; NULL and handles without a model are fine.
 ///
@@ -181,8 +182,8 @@ unsafe fn load_file(path: *const c_char, arena: *mut arena::nk_arena_t, model: *
 }
 
 /// # Safety
-/// Each pointer is null or as the header says: `size` bytes that stay, a handle of an arena with valid memory, room for a
-/// handle.
+/// Each pointer is null or as the header says: `size` bytes that stay, a handle of an arena with valid memory, room for
+/// a handle.
 unsafe fn load_memory(
     data: *const u8,
     size: usize,
@@ -232,7 +233,8 @@ unsafe fn run(
     let (inputs, outputs) = (input_count as usize, loaded.facts.output_elements() as usize);
     // SAFETY: not null, a handle; the input's range was checked.
     let input = unsafe { disjoint_input(&loaded, arena, input, inputs, output, outputs) }?;
-    // SAFETY: aligned, valid for their counts, apart from each other and from the model: checked by the two calls above.
+    // SAFETY: aligned, valid for their counts, apart from each other and from the model: checked by the two calls
+    // above.
     let (input, output) =
         unsafe { (core::slice::from_raw_parts(input, inputs), core::slice::from_raw_parts_mut(output, outputs)) };
     network.run(input, output)?;

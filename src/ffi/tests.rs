@@ -27,8 +27,8 @@ pub type nk_test_summary_t = nk_test_summary;
 
 /// Runs the test cases that a file carries and prints what happens to C stdout.
 ///
-/// Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for the
-/// long report (1, which is the default) or the short one (0).
+/// Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for
+/// the long report (1, which is the default) or the short one (0).
 ///
 /// - path: a .nk file; tried once more with `../` in front.
 ///

@@ -28,8 +28,8 @@ pub extern "C" fn nk_abi_version() -> u32 {
     NK_ABI_VERSION
 }
 
-/// Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end of
-/// this header calls it with the right arguments.
+/// Checks that your program was compiled with a header that fits the linked library. The macro nk_abi_ok() at the end
+/// of this header calls it with the right arguments.
 ///
 /// - header_abi: NK_ABI_VERSION.
 /// - arena_size, model_size, tensor_size: sizeof of nk_arena_t, nk_model_t and nk_tensor_t.

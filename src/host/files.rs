@@ -15,7 +15,8 @@ pub(crate) struct FileBytes {
 impl FileBytes {
     /// The bytes of the file. A mapped file must not be shortened by anybody while it is in use.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `address` is valid for `length` bytes, or dangling with length 0; both were set by `open` or `from_raw`.
+        // SAFETY: `address` is valid for `length` bytes, or dangling with length 0; both were set by `open` or
+        // `from_raw`.
         unsafe { core::slice::from_raw_parts(self.address.as_ptr(), self.length) }
     }
 

@@ -10,7 +10,8 @@ pub(crate) struct HeapBlock {
 }
 
 impl HeapBlock {
-    /// A block of zero bytes. Large blocks cost nothing until they are touched. `None` for length 0 or when memory is out.
+    /// A block of zero bytes. Large blocks cost nothing until they are touched. `None` for length 0 or when memory is
+    /// out.
     pub(crate) fn zeroed(length: usize) -> Option<Self> {
         if length == 0 || length > isize::MAX as usize {
             return None;

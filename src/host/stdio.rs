@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// C `stdout`. It goes through the buffer of the C library, so that our lines keep their place between the lines that the
-/// caller prints with `printf`.
+/// C `stdout`. It goes through the buffer of the C library, so that our lines keep their place between the lines that
+/// the caller prints with `printf`.
 #[derive(Debug)]
 pub(crate) struct Stdout;
 

@@ -16,7 +16,7 @@ use core::ops::Range;
 use crate::kernels::args::Conv2d;
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, InnerLoops, outer_strip, part, transpose};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, Rows, STRIP, InnerLoops, part, transpose};
 use crate::tensor::{Taps, Window, checked_product};
 
 /// Largest kernel (elements of one output) that is worth gathering and transposing.
@@ -36,7 +36,7 @@ const OUTPUTS: usize = 4;
 /// or as 3 KiB can hold. Nothing for other kernels.
 pub fn scratch_elems(window: &Window) -> u32 {
     let panels = panel_count(window);
-    if panels == 0 { 0 } else { (kernel_elems(window) * (PANEL_STRIP + panels * PANEL)) as u32 }
+    if panels == 0 { 0 } else { (copy_elems(window, PANEL_STRIP) + kernel_elems(window) * panels * PANEL) as u32 }
 }
 
 /// Panels of weights in scratch; 0 when the weights are read in place.
@@ -44,7 +44,7 @@ fn panel_count(window: &Window) -> usize {
     let pixels = u64::from(window.out_h) * u64::from(window.out_w);
     match checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) {
         Some(k) if k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
-            let fitting = (MAX_SCRATCH_ELEMS / k.max(1) as usize - PANEL_STRIP) / PANEL;
+            let fitting = (MAX_SCRATCH_ELEMS - copy_elems(window, PANEL_STRIP)) / (k.max(1) as usize * PANEL);
             fitting.min((window.out_c as usize).div_ceil(PANEL))
         }
         _ => 0,
@@ -130,14 +130,14 @@ fn dot_strip<I: InnerLoops>(
     }
 }
 
-/// All outputs of the whole map, some panels after each other. The input of a few pixels is gathered in rows of k, zero
-/// in the padding, and serves all these panels.
+/// All outputs of the whole map, some panels after each other. The input of a few pixels is copied, with its padding, and
+/// serves all these panels.
 #[inline(always)]
 fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let (out_h, out_w, k) = (window.out_h as usize, window.out_w as usize, kernel_elems(&window));
     let outputs = args.epilogue.bias.len();
-    let Some((gathered, panels)) = args.scratch.split_at_mut_checked(k * PANEL_STRIP) else { return };
+    let Some((copy, panels)) = args.scratch.split_at_mut_checked(copy_elems(&window, PANEL_STRIP)) else { return };
     let panels = panels.get_mut(..panel_count(&window) * k * PANEL).unwrap_or_default().as_chunks_mut::<PANEL>().0;
     for group in (0..outputs).step_by(panels.len() / k * PANEL) {
         for (i, panel) in panels.chunks_mut(k).enumerate() {
@@ -146,11 +146,12 @@ fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
         for y in 0..out_h {
             for x in (0..out_w).step_by(PANEL_STRIP) {
                 let pixels = PANEL_STRIP.min(out_w - x);
-                let gathered = gathered.get_mut(..pixels * k).unwrap_or_default();
-                gather(&window, y, x, args.input, gathered);
+                let copy = copy.get_mut(..copy_elems(&window, pixels)).unwrap_or_default();
+                copy_with_padding(&window, y, x, pixels, args.input, copy);
                 for (panel, first) in panels.chunks(k).zip((group..outputs).step_by(PANEL)) {
-                    let sums = outer_strip::<I>(gathered, panel);
-                    let sums = sums.get(..pixels).unwrap_or_default();
+                    let mut sums = [[0.0; PANEL]; PANEL_STRIP];
+                    let sums = sums.get_mut(..pixels).unwrap_or_default();
+                    I::outer(copy, copied_rows(&window), panel, sums);
                     let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
                     Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
                 }
@@ -159,25 +160,60 @@ fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
     }
 }
 
-/// Copies what the pixels from column `x` of output row `y` on read into rows of k, zero in the padding.
+/// How the windows of neighbouring pixels lie in their copied input: overlapping, or end to end when the stride skips
+/// columns.
 #[inline(always)]
-fn gather(window: &Window, y: usize, x: usize, input: &[f32], gathered: &mut [f32]) {
+fn copied_rows(window: &Window) -> Rows {
     let channels = window.in_c as usize;
-    let kernel_row = window.kernel_w as usize * channels;
+    Rows {
+        pieces: window.kernel_h as usize,
+        step: window.stride.min(window.kernel_w) as usize * channels,
+        len: window.kernel_w as usize * channels,
+    }
+}
+
+/// Elements of the copied input of `pixels` pixels next to each other.
+#[inline(always)]
+fn copy_elems(window: &Window, pixels: usize) -> usize {
+    let Rows { pieces, step, len } = copied_rows(window);
+    pieces * (pixels.saturating_sub(1) * step + len)
+}
+
+/// Copies what the pixels from column `x` of output row `y` on read: for each kernel row a stretch of input, zero in the
+/// padding.
+#[inline(always)]
+fn copy_with_padding(window: &Window, y: usize, x: usize, pixels: usize, input: &[f32], copy: &mut [f32]) {
+    let (channels, stride) = (window.in_c as usize, window.stride as usize);
+    let Rows { pieces, step, len } = copied_rows(window);
+    // Overlapping windows are one run of columns, others a run each.
+    let (run, runs) = if stride * channels == step { (copy.len() / pieces, 1) } else { (len, pixels) };
     let rows = window.rows_at(y);
-    for (x, pixel) in (x..).zip(gathered.chunks_mut(kernel_elems(window))) {
-        let columns = window.columns_at(x);
-        if rows.count < window.kernel_h as usize || columns.count < window.kernel_w as usize {
-            pixel.fill(0.0);
-        }
-        for (row, to) in pixel.chunks_mut(kernel_row).skip(rows.first).take(rows.count).enumerate() {
-            let start = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
-            let from = part(input, start, columns.count * channels);
-            for (to, from) in to.iter_mut().skip(columns.first * channels).zip(from) {
-                *to = *from;
-            }
+    for (kernel_row, copy) in copy.chunks_mut(run * runs).enumerate() {
+        let inside = kernel_row.checked_sub(rows.first).filter(|&row| row < rows.count);
+        for (pixel, copy) in copy.chunks_mut(run).enumerate() {
+            let start = (x + pixel) * stride;
+            let pad = window.pad_left as usize;
+            let end = (window.in_w as usize + pad).saturating_sub(start).min(run / channels);
+            let first = pad.saturating_sub(start).min(end);
+            let Some(row) = inside.filter(|_| first < end) else {
+                copy.fill(0.0);
+                continue;
+            };
+            let from = ((rows.input + row) * window.in_w as usize + start + first - pad) * channels;
+            let from = part(input, from, (end - first) * channels);
+            copy_padded(copy, first * channels, from);
         }
     }
+}
+
+/// `to` becomes zeros, with `from` in place of those from `at` on.
+#[inline(always)]
+fn copy_padded(to: &mut [f32], at: usize, from: &[f32]) {
+    let (before, rest) = to.split_at_mut_checked(at).unwrap_or_default();
+    let (inside, after) = rest.split_at_mut_checked(from.len()).unwrap_or_default();
+    before.fill(0.0);
+    inside.copy_from_slice(from);
+    after.fill(0.0);
 }
 
 /// Elements of the kernel of one output.

@@ -12,10 +12,10 @@ use core::array;
 use crate::kernels::args::Dense;
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, STRIP, InnerLoops, outer_strip, transpose};
+use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, Rows, STRIP, InnerLoops, transpose};
 
 /// Longest row that is worth a transposed panel; the panel then has 3 KiB.
-const MAX_PANEL_K: u32 = 48;
+const MAX_PANEL_K: u32 = 96;
 /// Fewest rows that pay for transposing.
 const MIN_PANEL_ROWS: u32 = 16;
 /// Input elements that are kept in the cache while all weights pass.
@@ -99,10 +99,11 @@ fn short_rows<I: InnerLoops>(args: &mut Dense<'_>, k: usize, panel_elems: usize)
     for first in (0..args.epilogue.bias.len()).step_by(PANEL) {
         transpose(args.weights, first, panel);
         for (strip, input) in args.input.chunks(PANEL_STRIP * k).enumerate() {
-            let sums = outer_strip::<I>(input, panel);
+            let mut sums = [[0.0; PANEL]; PANEL_STRIP];
+            let sums = sums.get_mut(..input.len() / k).unwrap_or_default();
+            I::outer(input, Rows { pieces: 1, step: k, len: k }, panel, sums);
             let at = strip * PANEL_STRIP * args.columns.pitch + args.columns.first + first;
-            let rows = sums.get(..input.len() / k).unwrap_or_default();
-            Finish::new(&args.epilogue, first).store(rows, args.output, at, args.columns.pitch);
+            Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
         }
     }
 }

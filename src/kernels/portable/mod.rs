@@ -26,7 +26,7 @@ pub mod softmax;
 pub(super) mod tile;
 
 use crate::kernels::{Activation, Kernels, Level};
-use tile::{InnerLoops, PANEL, PANEL_ROWS, Pieces};
+use tile::{InnerLoops, PANEL, Pieces, Rows};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -60,8 +60,8 @@ impl InnerLoops for Portable {
     }
 
     #[inline(never)]
-    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
-        tile::outer(input, panel)
+    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
+        tile::outer(input, rows, panel, sums);
     }
 
     #[inline(never)]

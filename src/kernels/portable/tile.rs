@@ -24,7 +24,7 @@ pub(in crate::kernels) const PANEL: usize = 8;
 pub(super) const STRIP: usize = 16;
 pub(super) const PANEL_STRIP: usize = 8;
 /// Rows of a tile over a panel.
-pub(in crate::kernels) const PANEL_ROWS: usize = 4;
+const PANEL_ROWS: usize = 4;
 
 /// `len` elements from `start`, or none where the slice is too short (which the planner rules out).
 #[inline(always)]
@@ -55,6 +55,11 @@ impl<'a, T, const N: usize> Pieces<'a, T, N> {
         }
         Some(pieces)
     }
+
+    #[inline(always)]
+    pub(in crate::kernels) fn vectors<const L: usize>(&self, p: usize, len: usize) -> Option<[&'a [[T; L]]; N]> {
+        Some(self.piece(p, len)?.map(|piece| piece.as_chunks().0))
+    }
 }
 
 /// The inner loops as one level compiles them. Each is a function of its own: inside the larger function that calls it, the
@@ -69,7 +74,7 @@ pub(in crate::kernels) trait InnerLoops {
     ) -> [[f32; O]; R];
 
     /// See [`outer`].
-    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS];
+    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]);
 
     /// Any activation, elementwise.
     fn activate(data: &mut [f32], activation: Activation);
@@ -85,10 +90,8 @@ pub(in crate::kernels) fn dot<const L: usize, const R: usize, const O: usize>(
 ) -> [[f32; O]; R] {
     let mut lanes = [[[0.0; L]; O]; R];
     for p in 0..pieces {
-        let (Some(input), Some(weights)) = (input.piece(p, len), weights.piece(p, len)) else { break };
-        let input = input.map(|row| row.as_chunks::<L>().0);
-        let weights = weights.map(|row| row.as_chunks::<L>().0);
-        let vectors = input[0].len();
+        let (Some(input), Some(weights)) = (input.vectors(p, len), weights.vectors(p, len)) else { break };
+        let vectors = len / L;
         if input.iter().any(|row| row.len() != vectors) || weights.iter().any(|row| row.len() != vectors) {
             break;
         }
@@ -96,7 +99,19 @@ pub(in crate::kernels) fn dot<const L: usize, const R: usize, const O: usize>(
             add_tile(&mut lanes, input.map(|row| &row[k]), weights.map(|row| &row[k]));
         }
     }
-    let mut sums = settle(lanes).map(|row| add_up(&row));
+    finish_dot(pieces, len, input, weights, &settle(lanes))
+}
+
+/// Adds up the lanes, and adds the elements that did not fill a vector.
+#[inline(always)]
+pub(in crate::kernels) fn finish_dot<const L: usize, const R: usize, const O: usize>(
+    pieces: usize,
+    len: usize,
+    input: &Pieces<'_, f32, R>,
+    weights: &Pieces<'_, f32, O>,
+    lanes: &[[[f32; L]; O]; R],
+) -> [[f32; O]; R] {
+    let mut sums = lanes.each_ref().map(add_up);
     if !len.is_multiple_of(L) {
         for p in 0..pieces {
             let (Some(input), Some(weights)) = (input.piece(p, len), weights.piece(p, len)) else { break };
@@ -173,38 +188,44 @@ fn fold_to_four<const L: usize>(lanes: [f32; L]) -> [f32; 4] {
     sums
 }
 
-/// Sums over `k` of `input[r][k] * panel[k][..]`.
-#[inline(always)]
-pub(in crate::kernels) fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
-    let mut sums = [[0.0; PANEL]; PANEL_ROWS];
-    if input.iter().all(|row| row.len() == panel.len()) {
-        for (k, weights) in panel.iter().enumerate() {
-            for (sums, input) in sums.iter_mut().zip(&input) {
-                add_product(sums, &[input[k]; PANEL], weights);
-            }
-        }
-    }
-    black_box(sums)
+/// Where the rows that meet a panel lie: `pieces` stretches of input, in each of which row `r` has the `len` elements from
+/// `r * step` on.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Rows {
+    pub(super) pieces: usize,
+    pub(super) step: usize,
+    pub(super) len: usize,
 }
 
-/// The sums of up to [`PANEL_STRIP`] rows of `panel.len()` elements that follow each other in `input`.
+/// Sums over `k` of `input[r][k] * panel[k][..]` for `sums.len()` rows.
 #[inline(always)]
-pub(super) fn outer_strip<I: InnerLoops>(input: &[f32], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_STRIP] {
-    let k = panel.len();
-    let rows = input.len() / k.max(1);
-    let mut strip = [[0.0; PANEL]; PANEL_STRIP];
-    for (tile, sums) in strip.chunks_mut(PANEL_ROWS).enumerate() {
-        let first = tile * PANEL_ROWS;
-        if first >= rows {
-            break;
+pub(in crate::kernels) fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
+    let stretch = input.len() / rows.pieces.max(1);
+    let last = sums.len().saturating_sub(1);
+    for (first, sums) in (0..).step_by(PANEL_ROWS).zip(sums.chunks_mut(PANEL_ROWS)) {
+        // Past the last row the tile repeats it, and drops the result.
+        let starts: [usize; PANEL_ROWS] = array::from_fn(|r| (first + r).min(last) * rows.step);
+        let mut tile = [[0.0; PANEL]; PANEL_ROWS];
+        for (input, panel) in input.chunks_exact(stretch.max(1)).zip(panel.chunks_exact(rows.len.max(1))) {
+            add_outer(&mut tile, starts.map(|start| part(input, start, rows.len)), panel);
         }
-        // Past the last row the tile repeats it; the caller ignores the result.
-        let input: [&[f32]; PANEL_ROWS] = array::from_fn(|r| part(input, (first + r).min(rows - 1) * k, k));
-        for (sums, tile) in sums.iter_mut().zip(I::outer(input, panel)) {
+        for (sums, tile) in sums.iter_mut().zip(settle(tile)) {
             *sums = tile;
         }
     }
-    strip
+}
+
+#[inline(always)]
+fn add_outer(sums: &mut [[f32; PANEL]; PANEL_ROWS], input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) {
+    let k_elems = panel.len();
+    if input.iter().any(|row| row.len() != k_elems) {
+        return;
+    }
+    for k in 0..k_elems {
+        for (sums, input) in sums.iter_mut().zip(&input) {
+            add_product(sums, &[input[k]; PANEL], &panel[k]);
+        }
+    }
 }
 
 /// Writes the weights of the outputs from `first` on into `panel[k][0..N]`, zero where there is no output.

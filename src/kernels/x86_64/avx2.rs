@@ -2,14 +2,16 @@
 //!
 //! The portable functions are always inlined, so each function here holds its kernel whole, with vectors of eight lanes.
 
+use core::arch::x86_64::{__m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps};
+
 use crate::kernels::portable;
-use crate::kernels::portable::tile::{self, InnerLoops, PANEL, PANEL_ROWS, Pieces};
+use crate::kernels::portable::tile::{self, InnerLoops, PANEL, Pieces, Rows};
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
 const LANES: usize = 8;
 
-/// The inner loops with vectors of eight lanes.
+/// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise.
 struct Avx2;
 
 impl InnerLoops for Avx2 {
@@ -20,35 +22,66 @@ impl InnerLoops for Avx2 {
         input: &Pieces<'_, f32, R>,
         weights: &Pieces<'_, f32, O>,
     ) -> [[f32; O]; R] {
-        #[inline(never)]
-        #[target_feature(enable = "avx2,fma")]
-        fn compiled<const R: usize, const O: usize>(
-            pieces: usize,
-            len: usize,
-            input: &Pieces<'_, f32, R>,
-            weights: &Pieces<'_, f32, O>,
-        ) -> [[f32; O]; R] {
-            tile::dot::<LANES, R, O>(pieces, len, input, weights)
-        }
-        // SAFETY: x
-        unsafe { compiled(pieces, len, input, weights) }
+        // SAFETY: see `kernels!`.
+        unsafe { dot(pieces, len, input, weights) }
     }
 
     #[inline(always)]
-    fn outer(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
-        #[inline(never)]
+    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
         #[target_feature(enable = "avx2,fma")]
-        fn compiled(input: [&[f32]; PANEL_ROWS], panel: &[[f32; PANEL]]) -> [[f32; PANEL]; PANEL_ROWS] {
-            tile::outer(input, panel)
+        fn compiled(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
+            tile::outer(input, rows, panel, sums);
         }
-        // SAFETY: x
-        unsafe { compiled(input, panel) }
+        // SAFETY: see `kernels!`.
+        unsafe { compiled(input, rows, panel, sums) }
     }
 
     #[inline(always)]
     fn activate(data: &mut [f32], activation: Activation) {
         activate(data, activation);
     }
+}
+
+/// [`tile::dot`] with explicit vectors.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn dot<const R: usize, const O: usize>(
+    pieces: usize,
+    len: usize,
+    input: &Pieces<'_, f32, R>,
+    weights: &Pieces<'_, f32, O>,
+) -> [[f32; O]; R] {
+    let mut tile = [[_mm256_setzero_ps(); O]; R];
+    for p in 0..pieces {
+        let (Some(input), Some(weights)) = (input.vectors::<LANES>(p, len), weights.vectors::<LANES>(p, len)) else { break };
+        for k in 0..len / LANES {
+            let weights = weights.map(|row| load(&row[k]));
+            for (sums, input) in tile.iter_mut().zip(input) {
+                let input = load(&input[k]);
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = _mm256_fmadd_ps(input, weights, *sum);
+                }
+            }
+        }
+    }
+    let lanes = tile.map(|row| row.map(|vector| store(vector)));
+    tile::finish_dot(pieces, len, input, weights, &lanes)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn load(values: &[f32; LANES]) -> __m256 {
+    // SAFETY: the array has the 32 bytes that are read.
+    unsafe { _mm256_loadu_ps(values.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn store(vector: __m256) -> [f32; LANES] {
+    let mut values = [0.0; LANES];
+    // SAFETY: the array has the 32 bytes that are written.
+    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), vector) };
+    values
 }
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

@@ -1,0 +1,69 @@
+//! What the tests of the command share.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// Folder of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository").to_owned()
+}
+
+/// `netkit` with these arguments (split at blanks), in the folder of the repository and an environment without wishes.
+pub fn netkit(arguments: &str) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("netkit"));
+    command.current_dir(root()).args(arguments.split_whitespace());
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "NETKIT_REGRESSION_VERBOSE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Standard output of a command that succeeds.
+pub fn stdout(arguments: &str) -> String {
+    let output = netkit(arguments).assert().success().stderr("").get_output().stdout.clone();
+    String::from_utf8(output).expect("UTF-8")
+}
+
+/// The JSON document that a command prints.
+pub fn json(arguments: &str) -> serde_json::Value {
+    serde_json::from_str(&stdout(arguments)).expect("one JSON document")
+}
+
+/// The bytes of a model of the repository.
+pub fn model(name: &str) -> Vec<u8> {
+    std::fs::read(root().join("models").join(name)).expect("model")
+}
+
+/// A folder for files, and the path of one in it.
+pub fn temporary(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).expect("temporary file");
+    let path = path.to_str().expect("UTF-8").to_owned();
+    (folder, path)
+}
+
+/// The Network Summary of `models/test_mlp.nk`, as the format's specification shows it.
+pub const SUMMARY: &str = "\
+=====================================================
+Network Summary
+=====================================================
+
+Name        : test_mlp
+Type        : MLP
+Version     : 3
+
+Input Shape : [1, 2]
+
+Layers (2)
+-----------------------------------------------------
+  [0] Dense units=2 activation=relu
+  [1] Dense units=2 activation=none
+-----------------------------------------------------
+Input elements : 2
+Output elements: 2
+Weight floats  : 12
+=====================================================
+";
