@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -42,11 +42,12 @@ impl Output {
         Ok(writeln!(self, "{text}")?)
     }
 
-    /// Prints rows under a header, indented by two; columns of integers are aligned to the right. Lines are
-    /// drawn on a terminal only.
+    /// Prints rows under a header, indented by two; columns of integers are aligned to the right. The header is
+    /// underlined on a terminal only.
     pub(crate) fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
         let mut table = Table::new();
-        table.load_style(if self.is_terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
+        let rule = LineStyle::none().fill('─').junction('─');
+        table.load_style(if self.is_terminal { TableStyle::new().header_separator(rule) } else { TableStyle::new() });
         table.set_header(header.iter().copied());
         let is_number = |cell: &String| cell == "-" || cell.parse::<i64>().is_ok();
         let numeric: Vec<bool> =

@@ -165,3 +165,17 @@ fn int8_models_are_refused_with_a_reason() {
         .stdout("")
         .stderr(contains("int8 models cannot be run"));
 }
+
+#[test]
+fn kernels_follow_the_environment() {
+    let level = |wish: &str| {
+        let mut command = netkit("run models/test_mlp.nk --json --input 1,2");
+        let output = command.env("NETKIT_CPU", wish).assert().success().get_output().stdout.clone();
+        let document: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+        assert_eq!(document["output"]["values"], serde_json::json!([3.0, 3.0]), "{wish}");
+        document["kernels"].as_str().expect("a name").to_owned()
+    };
+    assert_eq!(level("reference"), "reference");
+    assert_eq!(level("portable"), "portable");
+    assert_eq!(level("no such level"), netkit::kernels::best_level().name());
+}

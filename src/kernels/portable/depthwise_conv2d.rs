@@ -9,12 +9,10 @@
 //! 16, then 8          what is left of the channels; the last block may reach past them, its surplus lanes are dropped
 //! ```
 
-use core::hint::black_box;
-
 use crate::kernels::args::{Columns, DepthwiseConv2d};
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
-use crate::kernels::portable::tile::{InnerLoops, add_product, part, transpose};
+use crate::kernels::portable::tile::{InnerLoops, add_product, part, settle, transpose};
 use crate::tensor::{Taps, Window};
 
 /// Channels of the widest block.
@@ -41,7 +39,7 @@ fn widest_block(window: &Window) -> usize {
     [WIDE, MEDIUM, NARROW].into_iter().find(|&block| wanted(block) && fits(block)).unwrap_or(0)
 }
 
-/// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d), lanes as wide as the target has them.
+/// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d) for any target.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
     run::<Portable>(args);
 }
@@ -77,12 +75,13 @@ fn block<const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize 
     let panel = args.scratch.as_chunks_mut::<B>().0.get_mut(..taps).unwrap_or_default();
     transpose(args.weights, first, panel);
     let finish = Finish::new(&args.epilogue, first);
+    let input = args.input.get(first..).unwrap_or_default();
     let mut at = first;
     for y in 0..window.out_h as usize {
         let rows = window.rows_at(y);
         for x in 0..window.out_w as usize {
-            let sums = pixel(&window, args.input.get(first..).unwrap_or_default(), panel, rows, window.columns_at(x));
-            finish.store(&[sums], args.output, at, window.in_c as usize);
+            let sums = [pixel(&window, input, panel, rows, window.columns_at(x))];
+            finish.store(&sums, args.output, at, window.in_c as usize);
             at += window.in_c as usize;
         }
     }
@@ -111,7 +110,7 @@ fn pixel<const B: usize>(window: &Window, input: &[f32], panel: &[[f32; B]], row
             at += channels;
         }
     }
-    black_box(sums)
+    settle(sums)
 }
 
 /// One channel of the whole map with the weights where they are; returns 1.

@@ -5,7 +5,7 @@
 use core::arch::x86_64::{__m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps};
 
 use crate::kernels::portable;
-use crate::kernels::portable::tile::{self, InnerLoops, PANEL, Pieces, Rows};
+use crate::kernels::portable::tile::{self, InnerLoops, OUTPUTS, PANEL, ROWS, Rows, SINGLE_OUTPUTS, Weights};
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
@@ -16,14 +16,15 @@ struct Avx2;
 
 impl InnerLoops for Avx2 {
     #[inline(always)]
-    fn dot<const R: usize, const O: usize>(
-        pieces: usize,
-        len: usize,
-        input: &Pieces<'_, f32, R>,
-        weights: &Pieces<'_, f32, O>,
-    ) -> [[f32; O]; R] {
-        // SAFETY: see `kernels!`.
-        unsafe { dot(pieces, len, input, weights) }
+    fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
+        // SAFETY: only the kernels below use this type, and they run on processors that have the features.
+        unsafe { dot(input, rows, weights, sums) }
+    }
+
+    #[inline(always)]
+    fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+        // SAFETY: as in `dot`.
+        unsafe { dot_single(input, weights) }
     }
 
     #[inline(always)]
@@ -32,7 +33,7 @@ impl InnerLoops for Avx2 {
         fn compiled(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
             tile::outer(input, rows, panel, sums);
         }
-        // SAFETY: see `kernels!`.
+        // SAFETY: as in `dot`.
         unsafe { compiled(input, rows, panel, sums) }
     }
 
@@ -45,27 +46,74 @@ impl InnerLoops for Avx2 {
 /// [`tile::dot`] with explicit vectors.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
-fn dot<const R: usize, const O: usize>(
-    pieces: usize,
-    len: usize,
-    input: &Pieces<'_, f32, R>,
-    weights: &Pieces<'_, f32, O>,
-) -> [[f32; O]; R] {
+fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
+    for (first, sums) in (0..).step_by(ROWS).zip(sums.chunks_mut(ROWS)) {
+        match sums.len() {
+            ROWS => dot_tile::<ROWS, OUTPUTS>(input, rows, first, weights, sums),
+            _ => dot_tile::<1, OUTPUTS>(input, rows, first, weights, sums),
+        }
+    }
+}
+
+/// [`tile::dot_single`] with explicit vectors.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+    let mut sums = [[0.0; SINGLE_OUTPUTS]];
+    dot_tile::<1, SINGLE_OUTPUTS>(input, Rows::contiguous(input.len()), 0, weights, &mut sums);
+    let [sums] = sums;
+    sums
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn dot_tile<const R: usize, const O: usize>(
+    input: &[f32],
+    rows: Rows,
+    first: usize,
+    weights: Weights<'_, O>,
+    sums: &mut [[f32; O]],
+) {
     let mut tile = [[_mm256_setzero_ps(); O]; R];
-    for p in 0..pieces {
-        let (Some(input), Some(weights)) = (input.vectors::<LANES>(p, len), weights.vectors::<LANES>(p, len)) else { break };
-        for k in 0..len / LANES {
-            let weights = weights.map(|row| load(&row[k]));
+    for p in 0..rows.pieces {
+        let Some((vectors, input, weights)) = vectors::<R, O>(input, rows, p, first, weights) else {
+            return;
+        };
+        for k in 0..vectors {
             for (sums, input) in tile.iter_mut().zip(input) {
                 let input = load(&input[k]);
                 for (sum, weights) in sums.iter_mut().zip(weights) {
-                    *sum = _mm256_fmadd_ps(input, weights, *sum);
+                    *sum = _mm256_fmadd_ps(input, load(&weights[k]), *sum);
                 }
             }
         }
     }
-    let lanes = tile.map(|row| row.map(|vector| store(vector)));
-    tile::finish_dot(pieces, len, input, weights, &lanes)
+    for (sums, tile) in sums.iter_mut().zip(tile) {
+        let mut lanes = [[0.0; LANES]; O];
+        for (lanes, vector) in lanes.iter_mut().zip(tile) {
+            store(vector, lanes);
+        }
+        *sums = tile::add_up(lanes);
+    }
+    tile::add_rest::<LANES, O>(input, rows, first, weights, sums);
+}
+
+/// The whole vectors of piece `p` of the rows from `first` on and of the weights, and how many there are of each. Compiled
+/// without the instruction set, because closures could not be inlined otherwise.
+#[inline(always)]
+#[expect(clippy::type_complexity, reason = "two arrays of slices")]
+fn vectors<'a, const R: usize, const O: usize>(
+    input: &'a [f32],
+    rows: Rows,
+    p: usize,
+    first: usize,
+    weights: Weights<'a, O>,
+) -> Option<(usize, [&'a [[f32; LANES]]; R], [&'a [[f32; LANES]]; O])> {
+    let input: [_; R] = rows.input(input, p, first, usize::MAX).map(|row| row.as_chunks().0);
+    let weights = weights.piece(p, rows.len).map(|row| row.as_chunks().0);
+    let count = input[0].len();
+    let same = input.iter().all(|row| row.len() == count) && weights.iter().all(|row| row.len() == count);
+    same.then_some((count, input, weights))
 }
 
 #[inline]
@@ -77,11 +125,9 @@ fn load(values: &[f32; LANES]) -> __m256 {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn store(vector: __m256) -> [f32; LANES] {
-    let mut values = [0.0; LANES];
+fn store(vector: __m256, values: &mut [f32; LANES]) {
     // SAFETY: the array has the 32 bytes that are written.
-    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), vector) };
-    values
+    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), vector) }
 }
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

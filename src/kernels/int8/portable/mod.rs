@@ -1,0 +1,44 @@
+//! int8 kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles.
+//!
+//! ```text
+//! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
+//! tile.rs             the register tiles of conv2d.rs, and their form for targets without vectors
+//! finish.rs           from sums to codes, many channels at once
+//! everything else     one kernel per file
+//! ```
+//!
+//! The kernels are inlined whole into whoever calls them, generic only over the inner loops of a level.
+
+pub mod add;
+pub mod avg_pool2d;
+pub mod conv2d;
+pub mod dense;
+pub mod depthwise_conv2d;
+mod finish;
+pub mod lookup;
+pub mod max_pool2d;
+pub mod softmax;
+pub(in crate::kernels) mod tile;
+
+use super::Kernels;
+use crate::kernels::Level;
+
+/// The inner loops of the target's baseline.
+#[cfg(target_arch = "x86_64")]
+type Baseline = crate::kernels::x86_64::avx2_int8::Sse2;
+/// The inner loops of the target's baseline.
+#[cfg(not(target_arch = "x86_64"))]
+type Baseline = tile::Scalar;
+
+/// The portable level.
+pub static KERNELS: Kernels = Kernels {
+    level: Level::Portable,
+    conv2d: conv2d::conv2d,
+    dense: dense::dense,
+    depthwise_conv2d: depthwise_conv2d::depthwise_conv2d,
+    max_pool2d: max_pool2d::max_pool2d,
+    avg_pool2d: avg_pool2d::avg_pool2d,
+    add: add::add,
+    softmax: softmax::softmax,
+    lookup: lookup::lookup,
+};
