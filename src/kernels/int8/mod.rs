@@ -41,3 +41,18 @@ pub struct Kernels {
     /// `data[i] = table[data[i] + 128]`: elementwise activations.
     pub lookup: fn(data: &mut [i8], table: &[i8; 256]),
 }
+
+/// The int8 kernels of `level`, or of the best supported level below it.
+pub fn table(level: Level) -> &'static Kernels {
+    match level {
+        Level::Reference => &reference::KERNELS,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2_int8::KERNELS,
+        Level::Portable | Level::Avx2 => &portable::KERNELS,
+    }
+}
+
+/// The int8 kernels that this process uses: those of the level that [`kernels::active`](super::active) chooses.
+pub fn active() -> &'static Kernels {
+    table(super::active().level)
+}

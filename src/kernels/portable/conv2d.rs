@@ -10,14 +10,15 @@
 //!                     weights stay in the first-level cache while the block passes
 //! ```
 
-use core::array;
 use core::ops::Range;
 
 use crate::kernels::args::Conv2d;
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::tile::{PANEL, PANEL_STRIP, Pieces, Rows, STRIP, InnerLoops, part, transpose};
-use crate::tensor::{Taps, Window, checked_product};
+use crate::kernels::portable::tile::{
+    InnerLoops, OUTPUTS, PANEL, PANEL_STRIP, Rows, STRIP, Weights, output_weights, part, transpose,
+};
+use crate::tensor::{Window, checked_product};
 
 /// Largest kernel (elements of one output) that is worth gathering and transposing.
 const MAX_PANEL_K: u32 = 48;
@@ -27,10 +28,6 @@ const MIN_PANEL_PIXELS: u64 = 16;
 const MAX_SCRATCH_ELEMS: usize = 768;
 /// Input elements that are kept in the cache while all weights pass.
 const BLOCK_ELEMS: usize = 16 * 1024;
-
-/// Pixels and outputs of a tile in the general case.
-const PIXELS: usize = 2;
-const OUTPUTS: usize = 4;
 
 /// Scratch in elements, for small kernels: the gathered input of a few pixels, and as many panels of weights as there are
 /// or as 3 KiB can hold. Nothing for other kernels.
@@ -51,7 +48,7 @@ fn panel_count(window: &Window) -> usize {
     }
 }
 
-/// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) as every target has it.
+/// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) for any target.
 pub fn conv2d(args: &mut Conv2d<'_>) {
     run::<Portable>(args);
 }
@@ -79,55 +76,41 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
 #[inline(always)]
 fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, rows: Range<usize>) {
     let window = args.window;
-    let (out_w, k) = (window.out_w as usize, kernel_elems(&window));
     let outputs = args.epilogue.bias.len();
     let interior = window.interior_columns();
     for first in (0..outputs).step_by(OUTPUTS) {
-        // Past the last output the tile repeats it, and drops the result.
-        let weights: [&[f32]; OUTPUTS] = array::from_fn(|o| part(args.weights, (first + o).min(outputs - 1) * k, k));
+        let weights = output_weights(args.weights, kernel_elems(&window), first, outputs);
+        let finish = Finish::new(&args.epilogue, first);
         for y in rows.clone() {
-            for x in (0..out_w).step_by(STRIP) {
-                let mut strip = [[0.0; OUTPUTS]; STRIP];
-                let columns = x..out_w.min(x + STRIP);
-                dot_strip::<I>(&window, y, columns.clone(), &interior, args.input, weights, &mut strip);
-                let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
-                let sums = strip.get(..columns.len()).unwrap_or_default();
-                Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
+            let mut x = 0;
+            while x < window.out_w as usize {
+                // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a strip of its own.
+                let pixels = if interior.contains(&x) { STRIP.min(interior.end - x) } else { 1 };
+                let mut sums = [[0.0; OUTPUTS]; STRIP];
+                let sums = sums.get_mut(..pixels).unwrap_or_default();
+                let (start, rows, weights) = strip(&window, y, x, weights);
+                I::dot(args.input.get(start..).unwrap_or_default(), rows, weights, sums);
+                let at = (y * window.out_w as usize + x) * args.columns.pitch + args.columns.first + first;
+                finish.store(sums, args.output, at, args.columns.pitch);
+                x += pixels;
             }
         }
     }
 }
 
-/// The sums of four outputs for the pixels `columns` of output row `y`.
+/// Where the input of the pixels from column `x` of output row `y` on begins and how it lies, and the weights that meet it.
 #[inline(always)]
-fn dot_strip<I: InnerLoops>(
-    window: &Window,
-    y: usize,
-    columns: Range<usize>,
-    interior: &Range<usize>,
-    input: &[f32],
-    weights: [&[f32]; OUTPUTS],
-    strip: &mut [[f32; OUTPUTS]; STRIP],
-) {
-    let mut x = columns.start;
-    while x < columns.end {
-        let sums = strip.get_mut(x - columns.start..).unwrap_or_default();
-        if interior.contains(&x) && x + PIXELS <= interior.end.min(columns.end) {
-            let tile = Tile::<PIXELS>::new(window, y, x);
-            let tile = I::dot::<PIXELS, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
-            for (sums, tile) in sums.iter_mut().zip(tile) {
-                *sums = tile;
-            }
-            x += PIXELS;
-        } else {
-            let tile = Tile::<1>::new(window, y, x);
-            let [tile] = I::dot::<1, OUTPUTS>(tile.rows.count, tile.len, &tile.input(input), &tile.weights(weights));
-            if let Some(sums) = sums.first_mut() {
-                *sums = tile;
-            }
-            x += 1;
-        }
-    }
+fn strip<'a>(window: &Window, y: usize, x: usize, weights: [&'a [f32]; OUTPUTS]) -> (usize, Rows, Weights<'a>) {
+    let channels = window.in_c as usize;
+    let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+    let stretch = window.in_w as usize * channels;
+    let kernel_row = window.kernel_w as usize * channels;
+    let first = rows.first * kernel_row + columns.first * channels;
+    (
+        rows.input * stretch + columns.input * channels,
+        Rows { pieces: rows.count, stretch, step: window.stride as usize * channels, len: columns.count * channels },
+        Weights { outputs: weights.map(|weights| weights.get(first..).unwrap_or_default()), step: kernel_row },
+    )
 }
 
 /// All outputs of the whole map, some panels after each other. The input of a few pixels is copied, with its padding, and
@@ -151,7 +134,7 @@ fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
                 for (panel, first) in panels.chunks(k).zip((group..outputs).step_by(PANEL)) {
                     let mut sums = [[0.0; PANEL]; PANEL_STRIP];
                     let sums = sums.get_mut(..pixels).unwrap_or_default();
-                    I::outer(copy, copied_rows(&window), panel, sums);
+                    I::outer(copy, copied_rows(&window, pixels), panel, sums);
                     let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
                     Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
                 }
@@ -160,23 +143,21 @@ fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
     }
 }
 
-/// How the windows of neighbouring pixels lie in their copied input: overlapping, or end to end when the stride skips
-/// columns.
+/// How the windows of `pixels` neighbouring pixels lie in the copy of their input: overlapping, or end to end when the
+/// stride skips columns.
 #[inline(always)]
-fn copied_rows(window: &Window) -> Rows {
+fn copied_rows(window: &Window, pixels: usize) -> Rows {
     let channels = window.in_c as usize;
-    Rows {
-        pieces: window.kernel_h as usize,
-        step: window.stride.min(window.kernel_w) as usize * channels,
-        len: window.kernel_w as usize * channels,
-    }
+    let step = window.stride.min(window.kernel_w) as usize * channels;
+    let len = window.kernel_w as usize * channels;
+    Rows { pieces: window.kernel_h as usize, stretch: pixels.saturating_sub(1) * step + len, step, len }
 }
 
-/// Elements of the copied input of `pixels` pixels next to each other.
+/// Elements of that copy.
 #[inline(always)]
 fn copy_elems(window: &Window, pixels: usize) -> usize {
-    let Rows { pieces, step, len } = copied_rows(window);
-    pieces * (pixels.saturating_sub(1) * step + len)
+    let rows = copied_rows(window, pixels);
+    rows.pieces * rows.stretch
 }
 
 /// Copies what the pixels from column `x` of output row `y` on read: for each kernel row a stretch of input, zero in the
@@ -184,11 +165,11 @@ fn copy_elems(window: &Window, pixels: usize) -> usize {
 #[inline(always)]
 fn copy_with_padding(window: &Window, y: usize, x: usize, pixels: usize, input: &[f32], copy: &mut [f32]) {
     let (channels, stride) = (window.in_c as usize, window.stride as usize);
-    let Rows { pieces, step, len } = copied_rows(window);
+    let Rows { stretch, step, len, .. } = copied_rows(window, pixels);
     // Overlapping windows are one run of columns, others a run each.
-    let (run, runs) = if stride * channels == step { (copy.len() / pieces, 1) } else { (len, pixels) };
+    let run = if stride * channels == step { stretch } else { len };
     let rows = window.rows_at(y);
-    for (kernel_row, copy) in copy.chunks_mut(run * runs).enumerate() {
+    for (kernel_row, copy) in copy.chunks_mut(stretch).enumerate() {
         let inside = kernel_row.checked_sub(rows.first).filter(|&row| row < rows.count);
         for (pixel, copy) in copy.chunks_mut(run).enumerate() {
             let start = (x + pixel) * stride;
@@ -219,52 +200,4 @@ fn copy_padded(to: &mut [f32], at: usize, from: &[f32]) {
 /// Elements of the kernel of one output.
 fn kernel_elems(window: &Window) -> usize {
     window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize
-}
-
-/// Where `P` pixels of one output row find their input, for kernel positions that are the same for all of them.
-struct Tile<const P: usize> {
-    /// Kernel rows inside the input: a piece of k each.
-    rows: Taps,
-    /// First element of a kernel row that lies inside the input, and how many do.
-    first: usize,
-    len: usize,
-    /// Elements of a whole kernel row, and of an input row.
-    kernel_row: usize,
-    input_row: usize,
-    /// Where the input of each pixel begins.
-    starts: [usize; P],
-}
-
-impl<const P: usize> Tile<P> {
-    /// `P` pixels from column `x` of output row `y` on, interior ones if there are several.
-    #[inline(always)]
-    fn new(window: &Window, y: usize, x: usize) -> Self {
-        let channels = window.in_c as usize;
-        let input_row = window.in_w as usize * channels;
-        let rows = window.rows_at(y);
-        let taps = window.columns_at(x);
-        Self {
-            rows,
-            first: taps.first * channels,
-            len: taps.count * channels,
-            kernel_row: window.kernel_w as usize * channels,
-            input_row,
-            starts: array::from_fn(|p| rows.input * input_row + (taps.input + p * window.stride as usize) * channels),
-        }
-    }
-
-    /// What the pixels read.
-    #[inline(always)]
-    fn input<'a>(&self, input: &'a [f32]) -> Pieces<'a, f32, P> {
-        let operands = self.starts.map(|start| input.get(start..).unwrap_or_default());
-        Pieces { operands, step: self.input_row }
-    }
-
-    /// The weights that meet it: of some outputs, or of a panel of outputs.
-    #[inline(always)]
-    fn weights<'a, T, const N: usize>(&self, weights: [&'a [T]; N]) -> Pieces<'a, T, N> {
-        let start = self.rows.first * self.kernel_row + self.first;
-        let operands = weights.map(|weights| weights.get(start..).unwrap_or_default());
-        Pieces { operands, step: self.kernel_row }
-    }
 }

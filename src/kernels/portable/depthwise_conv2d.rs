@@ -41,7 +41,7 @@ fn widest_block(window: &Window) -> usize {
     [WIDE, MEDIUM, NARROW].into_iter().find(|&block| wanted(block) && fits(block)).unwrap_or(0)
 }
 
-/// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d), lanes as wide as the target has them.
+/// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d) for any target.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
     run::<Portable>(args);
 }

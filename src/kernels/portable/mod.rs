@@ -26,7 +26,7 @@ pub mod softmax;
 pub(super) mod tile;
 
 use crate::kernels::{Activation, Kernels, Level};
-use tile::{InnerLoops, PANEL, Pieces, Rows};
+use tile::{InnerLoops, OUTPUTS, PANEL, Rows, Weights};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -50,13 +50,8 @@ pub(super) struct Portable;
 
 impl InnerLoops for Portable {
     #[inline(never)]
-    fn dot<const R: usize, const O: usize>(
-        pieces: usize,
-        len: usize,
-        input: &Pieces<'_, f32, R>,
-        weights: &Pieces<'_, f32, O>,
-    ) -> [[f32; O]; R] {
-        tile::dot::<4, R, O>(pieces, len, input, weights)
+    fn dot(input: &[f32], rows: Rows, weights: Weights<'_>, sums: &mut [[f32; OUTPUTS]]) {
+        tile::dot::<4>(input, rows, weights, sums);
     }
 
     #[inline(never)]

@@ -5,7 +5,7 @@
 use core::arch::x86_64::{__m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps};
 
 use crate::kernels::portable;
-use crate::kernels::portable::tile::{self, InnerLoops, PANEL, Pieces, Rows};
+use crate::kernels::portable::tile::{self, InnerLoops, OUTPUTS, PANEL, ROWS, Rows, Weights};
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
@@ -16,14 +16,9 @@ struct Avx2;
 
 impl InnerLoops for Avx2 {
     #[inline(always)]
-    fn dot<const R: usize, const O: usize>(
-        pieces: usize,
-        len: usize,
-        input: &Pieces<'_, f32, R>,
-        weights: &Pieces<'_, f32, O>,
-    ) -> [[f32; O]; R] {
+    fn dot(input: &[f32], rows: Rows, weights: Weights<'_>, sums: &mut [[f32; OUTPUTS]]) {
         // SAFETY: see `kernels!`.
-        unsafe { dot(pieces, len, input, weights) }
+        unsafe { dot(input, rows, weights, sums) }
     }
 
     #[inline(always)]
@@ -45,27 +40,44 @@ impl InnerLoops for Avx2 {
 /// [`tile::dot`] with explicit vectors.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
-fn dot<const R: usize, const O: usize>(
-    pieces: usize,
-    len: usize,
-    input: &Pieces<'_, f32, R>,
-    weights: &Pieces<'_, f32, O>,
-) -> [[f32; O]; R] {
-    let mut tile = [[_mm256_setzero_ps(); O]; R];
-    for p in 0..pieces {
-        let (Some(input), Some(weights)) = (input.vectors::<LANES>(p, len), weights.vectors::<LANES>(p, len)) else { break };
-        for k in 0..len / LANES {
-            let weights = weights.map(|row| load(&row[k]));
+fn dot(input: &[f32], rows: Rows, weights: Weights<'_>, sums: &mut [[f32; OUTPUTS]]) {
+    for (first, sums) in (0..).step_by(ROWS).zip(sums.chunks_mut(ROWS)) {
+        match sums.len() {
+            ROWS => dot_tile::<ROWS>(input, rows, first, weights, sums),
+            _ => dot_tile::<1>(input, rows, first, weights, sums),
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn dot_tile<const R: usize>(
+    input: &[f32],
+    rows: Rows,
+    first: usize,
+    weights: Weights<'_>,
+    sums: &mut [[f32; OUTPUTS]],
+) {
+    let mut tile = [[_mm256_setzero_ps(); OUTPUTS]; R];
+    for p in 0..rows.pieces {
+        let Some((vectors, input, weights)) = tile::vectors::<LANES, R>(input, rows, p, first, weights) else { return };
+        for k in 0..vectors {
             for (sums, input) in tile.iter_mut().zip(input) {
                 let input = load(&input[k]);
                 for (sum, weights) in sums.iter_mut().zip(weights) {
-                    *sum = _mm256_fmadd_ps(input, weights, *sum);
+                    *sum = _mm256_fmadd_ps(input, load(&weights[k]), *sum);
                 }
             }
         }
     }
-    let lanes = tile.map(|row| row.map(|vector| store(vector)));
-    tile::finish_dot(pieces, len, input, weights, &lanes)
+    for (sums, tile) in sums.iter_mut().zip(tile) {
+        let mut lanes = [[0.0; LANES]; OUTPUTS];
+        for (lanes, vector) in lanes.iter_mut().zip(tile) {
+            store(vector, lanes);
+        }
+        *sums = tile::add_up(lanes);
+    }
+    tile::add_rest::<LANES>(input, rows, first, weights, sums);
 }
 
 #[inline]
@@ -77,11 +89,9 @@ fn load(values: &[f32; LANES]) -> __m256 {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn store(vector: __m256) -> [f32; LANES] {
-    let mut values = [0.0; LANES];
+fn store(vector: __m256, values: &mut [f32; LANES]) {
     // SAFETY: the array has the 32 bytes that are written.
-    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), vector) };
-    values
+    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), vector) }
 }
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

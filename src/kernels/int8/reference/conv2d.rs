@@ -1,0 +1,36 @@
+//! 2-D convolution (cross-correlation), padded with the input's zero point.
+
+use crate::kernels::int8::Conv2d;
+
+/// Taps outside the input contribute nothing: padding has the value 0, whose code is the zero point. Sums wrap; a loaded
+/// model never gets there.
+pub fn conv2d(args: &mut Conv2d<'_>) {
+    let (out_h, out_w, out_c) = (args.window.out_h as usize, args.window.out_w as usize, args.window.out_c as usize);
+    for y in 0..out_h {
+        for x in 0..out_w {
+            for o in 0..out_c {
+                args.output[(y * out_w + x) * out_c + o] = args.requantize.output(o, accumulate(args, y, x, o));
+            }
+        }
+    }
+}
+
+fn accumulate(args: &Conv2d<'_>, y: usize, x: usize, o: usize) -> i32 {
+    let window = &args.window;
+    let (kernel_h, kernel_w) = (window.kernel_h as usize, window.kernel_w as usize);
+    let (in_w, in_c) = (window.in_w as usize, window.in_c as usize);
+    let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+    let mut acc = 0i32;
+    for row in 0..rows.count {
+        for column in 0..columns.count {
+            for i in 0..in_c {
+                let input = ((rows.input + row) * in_w + columns.input + column) * in_c + i;
+                let (ky, kx) = (rows.first + row, columns.first + column);
+                let weight = ((o * kernel_h + ky) * kernel_w + kx) * in_c + i;
+                let centred = i32::from(args.input[input]) - args.requantize.input_zero_point;
+                acc = acc.wrapping_add(centred * i32::from(args.weights[weight]));
+            }
+        }
+    }
+    acc
+}
