@@ -26,9 +26,13 @@ fn exercise(bytes: &[u8], arena: &mut Vec<u8>) {
     arena.clear();
     arena.resize(plan.arena_bytes, 0xFF);
     let Ok(mut network) = Network::load(&model, arena) else { return };
-    let input = vec![0.5; input as usize];
-    let mut output = vec![0.0; output as usize];
-    network.run(&input, &mut output).expect("a loaded network runs");
+    let (input, output) = (input as usize, output as usize);
+    let result = if network.is_quantized() {
+        network.run_int8(&vec![7; input], &mut vec![0; output])
+    } else {
+        network.run(&vec![0.5; input], &mut vec![0.0; output])
+    };
+    result.expect("a loaded network runs");
 }
 
 #[test]

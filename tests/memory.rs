@@ -2,15 +2,12 @@
 
 mod common;
 
+use common::Runner;
 use netkit::error::ErrorKind;
 use netkit::{MemoryPlan, Model, Network};
 
-fn run(model: &Model<'_>, arena: &mut [u8]) -> Vec<f32> {
-    let plan = MemoryPlan::of(model).expect("plan");
-    let input: Vec<f32> = (0..plan.input.elements().expect("input")).map(|i| (i % 13) as f32 / 8.0 - 0.75).collect();
-    let mut output = vec![f32::NAN; plan.output.elements().expect("output") as usize];
-    Network::load(model, arena).expect("load").run(&input, &mut output).expect("run");
-    output
+fn run(model: &Model<'_>, arena: &mut [u8]) -> Vec<u8> {
+    Runner::load(model, arena).run(0)
 }
 
 #[test]
@@ -56,13 +53,10 @@ fn runs_do_not_depend_on_earlier_runs() {
         let model = Model::parse(&bytes).expect("valid");
         let Ok(plan) = MemoryPlan::of(&model) else { continue };
         let mut arena = vec![0xFF; plan.arena_bytes];
-        let mut network = Network::load(&model, &mut arena).expect("load");
-        let input = vec![0.25; plan.input.elements().expect("input") as usize];
-        let mut first = vec![0.0; plan.output.elements().expect("output") as usize];
-        network.run(&input, &mut first).expect("run");
-        let mut again = vec![f32::NAN; first.len()];
-        network.run(&vec![-3.0; input.len()], &mut again).expect("run");
-        network.run(&input, &mut again).expect("run");
+        let mut runner = Runner::load(&model, &mut arena);
+        let first = runner.run(0);
+        runner.run(5);
+        let again = runner.run(0);
         assert_eq!(first, again, "{name}");
     }
 }

@@ -30,7 +30,8 @@ fn summary(name: &str) -> String {
     let path = format!("{}/models/{name}.nk", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut text = String::new();
-    netkit::summary::write(&Model::parse(&bytes).expect("valid"), netkit::summary::stem(&path), &mut text).expect("text");
+    netkit::summary::write(&Model::parse(&bytes).expect("valid"), netkit::summary::stem(&path), &mut text)
+        .expect("text");
     text
 }
 
@@ -59,7 +60,8 @@ fn every_layer_kind_has_its_line() {
     ];
     for (name, line) in lines {
         let text = summary(name);
-        let found = text.lines().any(|row| row.trim_start().split_once("] ").is_some_and(|(_, row)| row.starts_with(line)));
+        let found =
+            text.lines().any(|row| row.trim_start().split_once("] ").is_some_and(|(_, row)| row.starts_with(line)));
         assert!(found, "{name}: no line starts with {line:?}\n{text}");
     }
 }

@@ -10,6 +10,7 @@
 //! the planner has proved; they never read or write outside them, allocate nothing and cannot fail.
 
 pub mod args;
+pub mod int8;
 mod level;
 pub mod portable;
 pub mod reference;

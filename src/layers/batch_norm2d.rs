@@ -17,6 +17,7 @@ pub fn output_shape(record: &BatchNorm2d, input: Shape) -> Result<Shape, Error> 
 /// Tensors: scale `[c]`, shift `[c]`.
 pub fn lower(record: &BatchNorm2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let shape = output_shape(record, l.shape)?;
+    l.require_float("int8 cannot express a batch norm exactly; fold it into the convolution before quantizing")?;
     let tensors = l.take(&[record.channels], record.channels)?;
     let value = l.into_mutable(l.value, shape)?;
     l.normalise(Op::BatchNorm2d, shape, tensors, 0.0, value)?;

@@ -30,6 +30,7 @@ pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Error> 
 pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     output_shape(record, shape)?;
+    l.require_float("int8 has no form of a ConvNeXt V2 block; keep this model in float")?;
     let channels = record.channels;
     let wide = channels
         .checked_mul(EXPANSION)
@@ -57,9 +58,9 @@ pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error
     l.normalise(Op::Grn, wide_shape, tensors, record.eps, expanded)?;
 
     let tensors = l.take(&[channels, wide], channels)?;
-    let project = Weighted { accumulate: true, ..Weighted::new(rows_window(pixels, wide, channels), tensors) };
+    let project = Weighted::new(rows_window(pixels, wide, channels), tensors);
     let output = l.into_mutable(input, shape)?;
-    l.dense(project, expanded, output)?;
+    l.dense(Weighted { accumulate: true, ..project }, expanded, output)?;
     l.release(expanded);
     l.set_result(output, shape);
     Ok(())

@@ -25,6 +25,7 @@ pub(super) fn require_eps(eps: f32) -> Result<(), Error> {
 /// Tensors: gamma `[c]`, beta `[c]`.
 pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let shape = output_shape(record, l.shape)?;
+    l.require_float("int8 has no form of a layer norm; keep this model in float")?;
     let tensors = l.take(&[record.channels], record.channels)?;
     let value = l.into_mutable(l.value, shape)?;
     l.normalise(Op::LayerNorm2d, shape, tensors, record.eps, value)?;

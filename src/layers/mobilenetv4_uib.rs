@@ -6,7 +6,7 @@ use super::{require_channels, require_positive};
 use crate::error::{Error, ErrorKind};
 use crate::format::records::MobilenetV4Uib;
 use crate::kernels::Activation;
-use crate::plan::lowering::{Lowering, Value, Weighted};
+use crate::plan::lowering::{Lowering, Residual, Value, Weighted};
 use crate::tensor::{Padding, Shape, Window};
 
 /// Expanded channels are a multiple of this.
@@ -78,13 +78,18 @@ fn depthwise_window(kernel: u8, stride: u32, input: Shape) -> Result<Option<Wind
     Window::new(input, (kernel, kernel), stride, Padding::same((kernel - 1) / 2), input.c).map(Some)
 }
 
-/// Tensors, each followed by the batch norm's scale and shift: start `[in, k, k]`, expand `[e, in]`, middle `[e, k, k]`,
+/// Tensors, each followed in float models by the batch norm's scale and shift: start `[in, k, k]`, expand `[e, in]`, middle `[e, k, k]`,
 /// project `[out, e]`.
 pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let windows = windows(record, shape)?;
-    let residual = has_residual(record);
-    if residual {
+    let residual = has_residual(record).then_some(Residual {
+        value: input,
+        quant: l.quant,
+        sum_quant: None,
+        activation: Activation::None,
+    });
+    if residual.is_some() {
         l.retain(input);
     }
     let mut value = input;
@@ -99,28 +104,30 @@ pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Er
     if let Some(window) = windows.middle {
         value = depthwise(l, window, Activation::Relu, value)?;
     }
-    let step = Weighted { accumulate: residual, ..pointwise(l, windows.project)? };
-    let output_shape = windows.project.output();
-    let output = if residual { l.into_mutable(input, shape)? } else { l.destination(output_shape, value)? };
+    let step = pointwise(l, windows.project)?;
+    if let Some(residual) = residual {
+        return l.conv2d_with_residual(step, value, residual);
+    }
+    let output = l.destination(windows.project.output(), value)?;
     l.conv2d(step, value, output)?;
     l.release(value);
-    l.set_result(output, output_shape);
+    l.set_result(output, windows.project.output());
     Ok(())
 }
 
 /// Takes a 1x1 convolution and its batch norm.
 fn pointwise(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Error> {
     let tensors = l.take(&[window.out_c, window.in_c], window.out_c)?;
-    let norm = l.take(&[window.out_c], window.out_c)?;
-    Ok(Weighted { norm: Some(norm), ..Weighted::new(window, tensors) })
+    let norm = l.take_block_norm(window.out_c)?;
+    Ok(Weighted { norm, ..Weighted::new(window, tensors) })
 }
 
 /// Takes a depthwise convolution and its batch norm, and runs them on `input`, which is released.
 fn depthwise(l: &mut Lowering<'_, '_>, window: Window, activation: Activation, input: Value) -> Result<Value, Error> {
     let tensors = l.take(&[window.in_c, window.kernel_h, window.kernel_w], window.in_c)?;
-    let norm = l.take(&[window.in_c], window.in_c)?;
+    let norm = l.take_block_norm(window.in_c)?;
     let output = l.temporary(window.output(), input)?;
-    l.depthwise_conv2d(Weighted { norm: Some(norm), activation, ..Weighted::new(window, tensors) }, input, output)?;
+    l.depthwise_conv2d(Weighted { norm, activation, ..Weighted::new(window, tensors) }, input, output)?;
     l.release(input);
     Ok(output)
 }

@@ -69,10 +69,10 @@ pub fn lower(layer: &Layer, lowering: &mut Lowering<'_, '_>) -> Result<(), Error
     }
 }
 
-/// Pairs of a weight and a bias tensor that a layer owns. `input` is the shape the layer takes.
+/// Pairs of a weight and a bias tensor that a layer owns.
 ///
 /// int8 blocks have their batch norm folded into the convolutions, so they own fewer pairs than float blocks.
-pub fn tensor_pairs(layer: &Layer, input: Shape, is_quantized: bool) -> u32 {
+pub fn tensor_pairs(layer: &Layer, is_quantized: bool) -> u32 {
     let norms = if is_quantized { 1 } else { 2 };
     match layer {
         Layer::Dense(_) | Layer::Conv2d(_) | Layer::DepthwiseConv2d(_) => 1,
@@ -80,7 +80,7 @@ pub fn tensor_pairs(layer: &Layer, input: Shape, is_quantized: bool) -> u32 {
         Layer::MaxPool2d(_) | Layer::AvgPool2d(_) | Layer::Flatten | Layer::FeatureTap(_) => 0,
         Layer::ConvNextV2Block(_) => convnextv2_block::TENSOR_PAIRS,
         Layer::MobilenetV4Uib(record) => norms * mobilenetv4_uib::convolutions(record),
-        Layer::ResnetBasicBlock(record) => norms * resnet_basic_block::convolutions(record, input),
+        Layer::ResnetBasicBlock(record) => norms * resnet_basic_block::convolutions(record),
         Layer::YoloxDecoupledHead(record) => yolox_decoupled_head::tensor_pairs(record.num_convs),
         Layer::YoloxPafpnMultiscale(record) => yolox_pafpn_multiscale::tensor_pairs(record.num_convs),
     }
@@ -99,9 +99,11 @@ pub(crate) fn epilogue_activation(code: ActivationCode, alpha: f32) -> Activatio
     }
 }
 
-/// Emits the softmax of a record that asks for it, over the running result.
+/// Emits the softmax of a record that asks for it, over the running result. int8 convolutions ignore it, as in the
+/// reference engine: only a dense layer's logits are scaled for one.
 pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_>) -> Result<(), Error> {
-    if code != ActivationCode::SOFTMAX {
+    let is_ignored = lowering.is_quantized() && !lowering.shape.is_rows;
+    if code != ActivationCode::SOFTMAX || is_ignored {
         return Ok(());
     }
     lowering.softmax(lowering.shape, lowering.value)

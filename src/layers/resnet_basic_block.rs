@@ -5,7 +5,7 @@ use super::{require_channels, require_positive};
 use crate::error::Error;
 use crate::format::records::ResnetBasicBlock;
 use crate::kernels::Activation;
-use crate::plan::lowering::{Lowering, Tensors, Weighted};
+use crate::plan::lowering::{Lowering, Residual, Weighted};
 use crate::tensor::{Padding, Shape, Window};
 
 /// Geometry of the convolutions; `shortcut` is the projection.
@@ -21,7 +21,7 @@ pub fn output_shape(record: &ResnetBasicBlock, input: Shape) -> Result<Shape, Er
 }
 
 /// Number of convolutions: 2, or 3 with a projection.
-pub fn convolutions(record: &ResnetBasicBlock, _input: Shape) -> u32 {
+pub fn convolutions(record: &ResnetBasicBlock) -> u32 {
     2 + u32::from(has_projection(record))
 }
 
@@ -44,44 +44,35 @@ fn windows(record: &ResnetBasicBlock, input: Shape) -> Result<Windows, Error> {
     Ok(Windows { first, second, shortcut })
 }
 
-/// Tensors, each followed by the batch norm's scale and shift: `[out, 3, 3, in]`, `[out, 3, 3, out]`, and with a
-/// projection `[out, 1, 1, in]`.
+/// Tensors, each followed in float models by the batch norm's scale and shift: `[out, 3, 3, in]`, `[out, 3, 3, out]`, and
+/// with a projection `[out, 1, 1, in]`.
+///
+/// In int8 models the sum has a scale of its own: the descriptor of the second convolution states it in its bias scale and
+/// bias zero point, which nothing else uses.
 pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
-    let (input, shape) = (l.value, l.shape);
+    let (input, shape, input_quant) = (l.value, l.shape, l.quant);
     let windows = windows(record, shape)?;
     let first = Weighted { activation: Activation::Relu, ..take(l, windows.first)? };
-    let second = Weighted { activation: Activation::Relu, accumulate: true, ..take(l, windows.second)? };
-    let output_shape = windows.second.output();
-
-    // The second convolution adds to its output, which therefore holds the shortcut beforehand: the projection, written
-    // straight to the block's result, or the input itself.
-    let projected = match windows.shortcut {
-        Some(window) => {
-            let step = take(l, window)?;
-            let projected = l.destination(output_shape, input)?;
-            l.conv2d(step, input, projected)?;
-            Some(projected)
-        }
-        None => None,
-    };
+    let second = take(l, windows.second)?;
+    let sum_quant = if l.is_quantized() { Some(l.sum_params(&second)?) } else { None };
+    let mut residual = Residual { value: input, quant: input_quant, sum_quant, activation: Activation::Relu };
+    if let Some(window) = windows.shortcut {
+        let step = take(l, window)?;
+        residual.value = l.shortcut(windows.second.output(), input)?;
+        l.conv2d(step, input, residual.value)?;
+        residual.quant = l.quant;
+    }
     let inner = l.temporary(windows.first.output(), input)?;
     l.conv2d(first, input, inner)?;
-    let output = match projected {
-        Some(projected) => {
-            l.release(input);
-            projected
-        }
-        None => l.into_mutable(input, shape)?,
-    };
-    l.conv2d(second, inner, output)?;
-    l.release(inner);
-    l.set_result(output, output_shape);
-    Ok(())
+    if windows.shortcut.is_some() {
+        l.release(input);
+    }
+    l.conv2d_with_residual(second, inner, residual)
 }
 
 /// Takes a convolution and its batch norm.
 fn take(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Error> {
     let tensors = l.take(&[window.out_c, window.kernel_h, window.kernel_w, window.in_c], window.out_c)?;
-    let norm: Tensors = l.take(&[window.out_c], window.out_c)?;
-    Ok(Weighted { norm: Some(norm), ..Weighted::new(window, tensors) })
+    let norm = l.take_block_norm(window.out_c)?;
+    Ok(Weighted { norm, ..Weighted::new(window, tensors) })
 }

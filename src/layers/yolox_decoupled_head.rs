@@ -37,6 +37,7 @@ pub fn tensor_pairs(num_convs: u8) -> u32 {
 pub fn lower(record: &YoloxDecoupledHead, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;
+    l.require_float("int8 has no form of a YOLOX head; keep this model in float")?;
     let head = Head { hidden: record.hidden_dim, classes: record.num_classes, num_convs: record.num_convs };
     let mut predictions = Predictions::new(output_shape);
     lower_head(&head, l, input, shape, &mut predictions)?;

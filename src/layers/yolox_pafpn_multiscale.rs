@@ -55,6 +55,7 @@ fn scales(c5: Shape) -> Result<[Shape; 3], Error> {
 pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (c5, c5_shape) = (l.value, l.shape);
     let output_shape = output_shape(record, c5_shape)?;
+    l.require_float("int8 has no form of a PAFPN; keep this model in float")?;
     let [s3, s4, s5] = scales(c5_shape)?.map(|shape| Shape { c: record.hidden_dim, ..shape });
     let c3 = tap(
         l,

@@ -3,19 +3,20 @@
 use core::mem::size_of;
 
 use super::lowering::{Lowering, StepSink};
-use super::placement::{ALIGN_ELEMS, Policy};
+use super::placement::{self, Policy};
 use super::steps::Step;
 use crate::error::{Error, ErrorKind};
-use crate::format::{Model, NETWORK_MLP};
+use crate::format::quant::QuantParams;
+use crate::format::{Model, NETWORK_CNN, NETWORK_MLP};
 use crate::layers;
 use crate::network::NetworkHeader;
 use crate::tensor::Shape;
 
 /// Alignment of everything that a plan places, in bytes.
-pub(crate) const ALIGN_BYTES: usize = ALIGN_ELEMS as usize * 4;
+pub(crate) const ALIGN_BYTES: usize = placement::ALIGN_BYTES as usize;
 
 /// What a model needs, computed from its records without running it and without memory of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryPlan {
     /// Arena bytes that loading takes and running uses, exactly, for any start address.
     pub arena_bytes: usize,
@@ -23,7 +24,10 @@ pub struct MemoryPlan {
     pub activation_bytes: usize,
     /// Part of `arena_bytes` for the network header and the steps.
     pub plan_bytes: usize,
-    /// Part of `arena_bytes` for a copy of the weights: 0, unless the address of the model makes its payload misaligned.
+    /// Part of `arena_bytes` for the integer tables of an int8 model: multipliers and shifts of every channel.
+    pub table_bytes: usize,
+    /// Part of `arena_bytes` for a copy of what must be aligned (weights and biases of float models, biases of int8 models):
+    /// 0, unless the address of the model makes its payload misaligned.
     pub copied_bytes: usize,
     /// Largest sum of activations and scratch that are alive at one time; what `activation_bytes` cannot go below.
     pub peak_live_bytes: usize,
@@ -37,6 +41,10 @@ pub struct MemoryPlan {
     pub input: Shape,
     /// Shape of the output.
     pub output: Shape,
+    /// Scale and zero point of the input of an int8 model.
+    pub input_quant: Option<QuantParams>,
+    /// Scale and zero point of the output of an int8 model.
+    pub output_quant: Option<QuantParams>,
     placement: (Policy, u32),
 }
 
@@ -46,41 +54,46 @@ impl MemoryPlan {
         check_supported(model)?;
         let mut counter = Counter::default();
         let count = lower(model, Policy::Count, 0, &mut counter)?;
-        let (placement, extent) = best_placement(model, count.peak_elems)?;
+        let (placement, extent) = best_placement(model, count.peak_bytes)?;
         let too_large = Error::new(ErrorKind::SizeOverflow).note("this model needs more memory than can be addressed");
-        let bytes = |count: usize, size: usize| {
-            count.checked_mul(size).and_then(|bytes| bytes.checked_next_multiple_of(ALIGN_BYTES)).ok_or(too_large)
-        };
-        let plan_bytes = bytes(1, size_of::<NetworkHeader>())? + bytes(counter.steps, size_of::<Step>())?;
-        let copied_bytes = if payload_is_aligned(model) { 0 } else { bytes(model.payload_bytes(), 1)? };
-        let activation_bytes = bytes(extent as usize, 4)?;
-        let sum =
-            [copied_bytes, activation_bytes, ALIGN_BYTES - 1].iter().try_fold(plan_bytes, |sum, &n| sum.checked_add(n));
+        let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large);
+        let step_bytes = counter.steps.checked_mul(size_of::<Step>()).ok_or(too_large)?;
+        let plan_bytes = aligned(size_of::<NetworkHeader>())? + aligned(step_bytes)?;
+        let table_bytes = aligned(counter.table_bytes as usize)?;
+        let copied_bytes = aligned(misaligned_bytes(model))?;
+        let activation_bytes = aligned(extent as usize)?;
+        let parts = [table_bytes, copied_bytes, activation_bytes, ALIGN_BYTES - 1];
+        let sum = parts.iter().try_fold(plan_bytes, |sum, &bytes| sum.checked_add(bytes));
+        let quant = model.quant().and_then(|quant| quant.entry(0));
         Ok(Self {
             arena_bytes: sum.ok_or(too_large)?,
             activation_bytes,
             plan_bytes,
+            table_bytes,
             copied_bytes,
-            peak_live_bytes: bytes(count.peak_elems as usize, 4)?,
+            peak_live_bytes: count.peak_bytes as usize,
             flash_bytes: model.payload_bytes(),
             steps: counter.steps,
             macs: counter.macs,
             input: input_shape(model)?,
             output: count.output,
+            input_quant: quant.map(|entry| entry.input),
+            output_quant: quant.map(|_| count.output_quant),
             placement,
         })
     }
 
-    /// Writes the steps; `steps` has [`MemoryPlan::steps`] entries.
-    pub(crate) fn write_steps(&self, model: &Model<'_>, steps: &mut [Step]) -> Result<(), Error> {
+    /// Writes the steps and tables; `steps` has [`MemoryPlan::steps`] entries, `tables` has [`MemoryPlan::table_bytes`].
+    pub(crate) fn write(&self, model: &Model<'_>, steps: &mut [Step], tables: &mut [u8]) -> Result<(), Error> {
         let (policy, capacity) = self.placement;
-        lower(model, policy, capacity, &mut PlanWriter { steps, next: 0 }).map(|_| ())
+        let mut writer = Writer { steps, tables, next_step: 0, next_table: 0 };
+        lower(model, policy, capacity, &mut writer).map(|_| ())
     }
 
     /// The steps one after another, for reports.
     pub fn for_each_step(&self, model: &Model<'_>, visit: &mut dyn FnMut(&Step)) -> Result<(), Error> {
         let (policy, capacity) = self.placement;
-        lower(model, policy, capacity, &mut Visitor(visit)).map(|_| ())
+        lower(model, policy, capacity, &mut Visitor { visit, tables: 0 }).map(|_| ())
     }
 }
 
@@ -93,7 +106,7 @@ pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
         let elems = model.entry_at(false, weights).map_or(0, |entry| entry.num_elements());
         shape = layers::output_shape(&record.layer, shape, elems)
             .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
-        weights += layers::tensor_pairs(&record.layer, shape, model.is_quantized()) as usize;
+        weights += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
     }
     shape.elements()?;
     Ok((input, shape))
@@ -104,6 +117,7 @@ fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
     let [a, b, c, _] = header.input_shape;
     let shape = match (header.network, header.input_rank) {
         (NETWORK_MLP, _) => Shape::rows(a, b),
+        (network, 2) if network != NETWORK_CNN => Shape::rows(a, b),
         (_, 3) => Shape::map(a, b, c),
         _ => {
             return Err(Error::new(ErrorKind::Header)
@@ -116,9 +130,15 @@ fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
     Ok(shape)
 }
 
-/// True when the float payload can be read in place.
-fn payload_is_aligned(model: &Model<'_>) -> bool {
-    model.payload().as_ptr().cast::<f32>().is_aligned()
+/// Bytes of the payload that must be copied to be aligned: all floats, or the int32 biases of an int8 model.
+fn misaligned_bytes(model: &Model<'_>) -> usize {
+    if model.payload().as_ptr().cast::<f32>().is_aligned() {
+        0
+    } else if model.is_quantized() {
+        model.header().biases_bytes as usize
+    } else {
+        model.payload_bytes()
+    }
 }
 
 fn check_supported(model: &Model<'_>) -> Result<(), Error> {
@@ -127,19 +147,15 @@ fn check_supported(model: &Model<'_>) -> Result<(), Error> {
         let error = Error::new(ErrorKind::Unsupported).field("network_kind").found(u64::from(header.network)).at(8);
         return Err(error.note("this library runs MLP (1) and CNN (2)"));
     }
-    if model.is_quantized() {
-        return Err(
-            Error::new(ErrorKind::Unsupported).note("int8 models cannot be run by this version, only inspected")
-        );
-    }
     Ok(())
 }
 
 /// Result of one pass over the layers.
 struct Pass {
-    peak_elems: u32,
-    extent_elems: u32,
+    peak_bytes: u32,
+    extent_bytes: u32,
     output: Shape,
+    output_quant: QuantParams,
 }
 
 fn lower(model: &Model<'_>, policy: Policy, capacity: u32, sink: &mut dyn StepSink) -> Result<Pass, Error> {
@@ -157,19 +173,24 @@ fn lower(model: &Model<'_>, policy: Policy, capacity: u32, sink: &mut dyn StepSi
     lowering.finish()?;
     let output = lowering.shape;
     output.elements()?;
-    Ok(Pass { peak_elems: lowering.placement.peak_elems, extent_elems: lowering.placement.extent_elems, output })
+    Ok(Pass {
+        peak_bytes: lowering.placement.peak_bytes,
+        extent_bytes: lowering.placement.extent_bytes,
+        output,
+        output_quant: lowering.quant,
+    })
 }
 
 /// Draws that are tried when the simple policies waste memory. Feature pyramids are the models that need some; of those
 /// seen, none needed more than 30 draws to reach the peak.
 const DRAWS: u32 = 64;
 
-/// The placement with the smallest extent, at best `peak` elements.
+/// The placement with the smallest extent, at best `peak` bytes.
 fn best_placement(model: &Model<'_>, peak: u32) -> Result<((Policy, u32), u32), Error> {
     let simple = [(Policy::TwoEnded, peak), (Policy::FirstFit, 0)];
     let mut best = (simple[0], u32::MAX);
     for candidate in simple.into_iter().chain((0..DRAWS).map(|seed| (Policy::Drawn(seed), peak))) {
-        let extent = lower(model, candidate.0, candidate.1, &mut Counter::default())?.extent_elems;
+        let extent = lower(model, candidate.0, candidate.1, &mut Counter::default())?.extent_bytes;
         if extent < best.1 {
             best = (candidate, extent);
         }
@@ -180,10 +201,18 @@ fn best_placement(model: &Model<'_>, peak: u32) -> Result<((Policy, u32), u32), 
     Ok(best)
 }
 
+/// Hands out offsets of tables.
+fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
+    let offset = *next;
+    *next = offset.checked_add(bytes).ok_or(Error::new(ErrorKind::SizeOverflow).note("the tables are too large"))?;
+    Ok(offset)
+}
+
 #[derive(Default)]
 struct Counter {
     steps: usize,
     macs: u64,
+    table_bytes: u32,
 }
 
 impl StepSink for Counter {
@@ -192,30 +221,49 @@ impl StepSink for Counter {
         self.macs = self.macs.saturating_add(step.macs());
         Ok(())
     }
-}
 
-struct Visitor<'a>(&'a mut dyn FnMut(&Step));
-
-impl StepSink for Visitor<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Error> {
-        (self.0)(&step);
-        Ok(())
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+        Ok((next_table(&mut self.table_bytes, bytes)?, None))
     }
 }
 
-/// Writes steps into a slice.
-struct PlanWriter<'a> {
-    steps: &'a mut [Step],
-    next: usize,
+struct Visitor<'a> {
+    visit: &'a mut dyn FnMut(&Step),
+    tables: u32,
 }
 
-impl StepSink for PlanWriter<'_> {
+impl StepSink for Visitor<'_> {
     fn push(&mut self, step: Step) -> Result<(), Error> {
-        let Some(slot) = self.steps.get_mut(self.next) else {
-            return Err(Error::new(ErrorKind::Arena).field("steps").found(self.next as u64));
+        (self.visit)(&step);
+        Ok(())
+    }
+
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+        Ok((next_table(&mut self.tables, bytes)?, None))
+    }
+}
+
+/// Writes steps and tables into the arena.
+struct Writer<'a> {
+    steps: &'a mut [Step],
+    tables: &'a mut [u8],
+    next_step: usize,
+    next_table: u32,
+}
+
+impl StepSink for Writer<'_> {
+    fn push(&mut self, step: Step) -> Result<(), Error> {
+        let Some(slot) = self.steps.get_mut(self.next_step) else {
+            return Err(Error::new(ErrorKind::Arena).field("steps").found(self.next_step as u64));
         };
         *slot = step;
-        self.next += 1;
+        self.next_step += 1;
         Ok(())
+    }
+
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+        let offset = next_table(&mut self.next_table, bytes)?;
+        let table = self.tables.get_mut(offset as usize..self.next_table as usize);
+        Ok((offset, Some(table.ok_or(Error::new(ErrorKind::Arena).field("tables").found(u64::from(offset)))?)))
     }
 }

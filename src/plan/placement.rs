@@ -10,9 +10,9 @@ use crate::error::{Error, ErrorKind};
 /// Most tensors alive at one time. The widest layer kind, the PAFPN, needs ten, two of them feature taps.
 const MAX_LIVE: usize = 16;
 
-/// Offsets and sizes of activations are multiples of this many float elements: a cache line on desktop machines, an
-/// SIMD register on microcontrollers.
-pub const ALIGN_ELEMS: u32 = if cfg!(target_pointer_width = "64") { 16 } else { 4 };
+/// Offsets and sizes of activations are multiples of this many bytes: a cache line on desktop machines, an SIMD register on
+/// microcontrollers.
+pub const ALIGN_BYTES: u32 = if cfg!(target_pointer_width = "64") { 64 } else { 16 };
 
 /// How room is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Policy {
 struct Live {
     first: u32,
     /// 0 = free entry.
-    elems: u32,
+    bytes: u32,
     references: u16,
     is_high: bool,
 }
@@ -48,45 +48,45 @@ pub struct Placement {
     policy: Policy,
     capacity: u32,
     live: [Live; MAX_LIVE],
-    live_elems: u32,
+    live_bytes: u32,
     allocations: u32,
-    /// Largest sum of live tensors so far, in elements.
-    pub peak_elems: u32,
-    /// End of the highest tensor so far, in elements.
-    pub extent_elems: u32,
+    /// Largest sum of live tensors so far, in bytes.
+    pub peak_bytes: u32,
+    /// End of the highest tensor so far, in bytes.
+    pub extent_bytes: u32,
 }
 
 impl Placement {
-    /// No tensor is alive. `capacity` elements are the memory of the two-ended policy.
+    /// No tensor is alive. `capacity` bytes are the memory of the two-ended policy.
     pub fn new(policy: Policy, capacity: u32) -> Self {
         Self {
             policy,
             capacity,
             live: [Live::default(); MAX_LIVE],
-            live_elems: 0,
+            live_bytes: 0,
             allocations: 0,
-            peak_elems: 0,
-            extent_elems: 0,
+            peak_bytes: 0,
+            extent_bytes: 0,
         }
     }
 
-    /// Gives room to a tensor of `elems` elements, which then has one reference.
-    pub fn allocate(&mut self, elems: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
+    /// Gives room to a tensor of `bytes` bytes, which then has one reference.
+    pub fn allocate(&mut self, bytes: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
         let too_large = Error::new(ErrorKind::SizeOverflow).note("the activations of this model are too large");
-        let elems = elems.max(1).checked_next_multiple_of(ALIGN_ELEMS).ok_or(too_large)?;
+        let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large)?;
         let high = match self.policy {
             Policy::Drawn(seed) => self.draw(seed),
             _ => !away_from.is_some_and(|slot| self.get(slot).is_some_and(|live| live.is_high)),
         };
-        let first = self.find(elems, high).ok_or(too_large)?;
-        let end = first.checked_add(elems).ok_or(too_large)?;
-        self.live_elems = self.live_elems.checked_add(elems).ok_or(too_large)?;
-        self.peak_elems = self.peak_elems.max(self.live_elems);
-        self.extent_elems = self.extent_elems.max(end);
+        let first = self.find(bytes, high).ok_or(too_large)?;
+        let end = first.checked_add(bytes).ok_or(too_large)?;
+        self.live_bytes = self.live_bytes.checked_add(bytes).ok_or(too_large)?;
+        self.peak_bytes = self.peak_bytes.max(self.live_bytes);
+        self.extent_bytes = self.extent_bytes.max(end);
         let full = Error::new(ErrorKind::Unsupported).note("too many tensors are alive at one time");
-        let index = self.live.iter().position(|live| live.elems == 0).ok_or(full)?;
+        let index = self.live.iter().position(|live| live.bytes == 0).ok_or(full)?;
         if let Some(entry) = self.live.get_mut(index) {
-            *entry = Live { first, elems, references: 1, is_high: high };
+            *entry = Live { first, bytes, references: 1, is_high: high };
         }
         Ok(Slot(index as u8))
     }
@@ -103,7 +103,7 @@ impl Placement {
         if let Some(live) = self.live.get_mut(usize::from(slot.0)) {
             live.references = live.references.saturating_sub(1);
             if live.references == 0 {
-                self.live_elems -= live.elems;
+                self.live_bytes -= live.bytes;
                 *live = Live::default();
             }
         }
@@ -114,13 +114,13 @@ impl Placement {
         self.get(slot).is_some_and(|live| live.references == 1)
     }
 
-    /// First element of a live tensor.
+    /// First byte of a live tensor.
     pub fn first(&self, slot: Slot) -> u32 {
         self.get(slot).map_or(0, |live| live.first)
     }
 
     fn get(&self, slot: Slot) -> Option<&Live> {
-        self.live.get(usize::from(slot.0)).filter(|live| live.elems != 0)
+        self.live.get(usize::from(slot.0)).filter(|live| live.bytes != 0)
     }
 
     /// One bit for the next tensor.
@@ -130,43 +130,43 @@ impl Placement {
         (mixed ^ mixed >> 15).wrapping_mul(0xC2B2_AE35) >> 31 == 1
     }
 
-    fn find(&self, elems: u32, high: bool) -> Option<u32> {
+    fn find(&self, bytes: u32, high: bool) -> Option<u32> {
         match self.policy {
             Policy::Count => Some(0),
             Policy::TwoEnded | Policy::Drawn(_) if high => {
-                self.gaps(elems).last().map(|(start, size)| start.saturating_add(size - elems))
+                self.gaps(bytes).last().map(|(start, size)| start.saturating_add(size - bytes))
             }
-            Policy::TwoEnded | Policy::Drawn(_) | Policy::FirstFit => self.gaps(elems).next().map(|(start, _)| start),
+            Policy::TwoEnded | Policy::Drawn(_) | Policy::FirstFit => self.gaps(bytes).next().map(|(start, _)| start),
         }
     }
 
-    /// The free gaps of at least `elems` elements in rising order, as `(start, size)`. When the memory has no such gap,
+    /// The free gaps of at least `bytes` bytes in rising order, as `(start, size)`. When the memory has no such gap,
     /// the room behind the highest tensor is the only one.
-    fn gaps(&self, elems: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+    fn gaps(&self, bytes: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let mut start = 0;
         let mut any = false;
         core::iter::from_fn(move || {
             while start != u32::MAX {
                 let next =
-                    self.live.iter().filter(|live| live.elems != 0 && live.first >= start).min_by_key(|l| l.first);
+                    self.live.iter().filter(|live| live.bytes != 0 && live.first >= start).min_by_key(|l| l.first);
                 let gap_start = start;
                 let gap_end = match next {
                     Some(live) => {
-                        start = live.first.saturating_add(live.elems);
+                        start = live.first.saturating_add(live.bytes);
                         live.first
                     }
                     None => {
                         start = u32::MAX;
                         match self.policy {
-                            Policy::TwoEnded | Policy::Drawn(_) if self.capacity.saturating_sub(gap_start) >= elems => {
+                            Policy::TwoEnded | Policy::Drawn(_) if self.capacity.saturating_sub(gap_start) >= bytes => {
                                 self.capacity
                             }
                             Policy::TwoEnded | Policy::Drawn(_) if any => return None,
-                            _ => gap_start.checked_add(elems)?,
+                            _ => gap_start.checked_add(bytes)?,
                         }
                     }
                 };
-                if gap_end - gap_start >= elems {
+                if gap_end - gap_start >= bytes {
                     any = true;
                     return Some((gap_start, gap_end - gap_start));
                 }

@@ -33,11 +33,13 @@ pub enum Op {
     Add = 10,
     /// Adds the input, upsampled by 2, to the output.
     AddUpsampled2x = 11,
+    /// Replaces each int8 element by its entry in a table, in place: activations that a clamp cannot express.
+    Lookup = 12,
 }
 
 impl Op {
     /// All operations in the order of their codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Copy,
         Self::Dense,
         Self::Conv2d,
@@ -50,6 +52,7 @@ impl Op {
         Self::Softmax,
         Self::Add,
         Self::AddUpsampled2x,
+        Self::Lookup,
     ];
 
     /// Name for people.
@@ -67,6 +70,7 @@ impl Op {
             Self::Softmax => "softmax",
             Self::Add => "add",
             Self::AddUpsampled2x => "add_upsampled2x",
+            Self::Lookup => "lookup",
         }
     }
 }
@@ -120,9 +124,30 @@ pub const FLAG_NORM: u8 = 1;
 /// The operation adds the present content of its output.
 pub const FLAG_ACCUMULATE: u8 = 2;
 
+/// int8 parameters of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct StepQuant {
+    /// Offset of the step's integer tables, in bytes from the start of the network's tables; their content depends on the
+    /// operation, see [`crate::plan::tables`].
+    pub table: u32,
+    /// Zero point of the input.
+    pub input_zero_point: i8,
+    /// Zero point of the weights.
+    pub weight_zero_point: i8,
+    /// Zero point of the output.
+    pub output_zero_point: i8,
+    /// Least output.
+    pub min: i8,
+    /// Largest output.
+    pub max: i8,
+    reserved: [u8; 3],
+}
+
 /// One step of a plan, in the arena: plain data without pointers.
 ///
-/// Weight offsets count float32 elements from the start of the payload.
+/// Offsets of weights, biases and batch norms count elements: float32 from the start of the payload, or in int8 models int8
+/// from the start of the weights and int32 from the start of the biases.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Step {
@@ -154,6 +179,8 @@ pub struct Step {
     pub pitch: u32,
     /// Element of the first output channel inside a pixel.
     pub column: u32,
+    /// Parameters of an int8 step.
+    pub quant: StepQuant,
 }
 
 impl Step {
@@ -201,15 +228,21 @@ impl Step {
         }
     }
 
+    /// Weights of one output channel; 0 for a step without.
+    pub fn weights_per_channel(&self) -> usize {
+        let w = &self.window;
+        let area = w.kernel_h as usize * w.kernel_w as usize;
+        match self.op() {
+            Some(Op::Dense) => w.in_c as usize,
+            Some(Op::Conv2d) => area * w.in_c as usize,
+            Some(Op::DepthwiseConv2d) => area,
+            _ => 0,
+        }
+    }
+
     /// Multiply-accumulate operations, for reports.
     pub fn macs(&self) -> u64 {
         let w = &self.window;
-        let outputs = u64::from(w.out_h) * u64::from(w.out_w) * u64::from(w.out_c);
-        match self.op() {
-            Some(Op::Dense) => outputs * u64::from(w.in_c),
-            Some(Op::Conv2d) => outputs * u64::from(w.kernel_h) * u64::from(w.kernel_w) * u64::from(w.in_c),
-            Some(Op::DepthwiseConv2d) => outputs * u64::from(w.kernel_h) * u64::from(w.kernel_w),
-            _ => 0,
-        }
+        u64::from(w.out_h) * u64::from(w.out_w) * u64::from(w.out_c) * self.weights_per_channel() as u64
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use netkit::format::records::{ActivationCode, Conv2d, Dense};
 use netkit::format::write::{ModelSpec, Sink};
 use netkit::format::{DType, Layer, NETWORK_CNN, NETWORK_MLP, TensorEntry};
+use netkit::{MemoryPlan, Model, Network};
 
 /// All `.nk` files at hand: those of the repository, those in folders named by `NETKIT_EXTRA_MODELS` (separated by `:`),
 /// and `../shared/models` where it lies beside the repository.
@@ -39,6 +40,39 @@ pub fn small_models(limit: usize) -> Vec<(String, Vec<u8>)> {
 pub fn read_f32(path: &Path) -> Vec<f32> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word)).collect()
+}
+
+/// A model of either kind, loaded, with an input that depends on the position.
+pub struct Runner<'m, 'a> {
+    network: Network<'m, 'a>,
+    input: usize,
+    output: usize,
+}
+
+impl<'m, 'a> Runner<'m, 'a> {
+    /// Loads `model`, which must be valid, into `arena`.
+    pub fn load(model: &Model<'m>, arena: &'a mut [u8]) -> Self {
+        let plan = MemoryPlan::of(model).expect("plan");
+        let network = Network::load(model, arena).expect("load");
+        let (input, output) = (plan.input.elements().expect("input"), plan.output.elements().expect("output"));
+        Self { network, input: input as usize, output: output as usize }
+    }
+
+    /// The output's bytes for the input with this seed.
+    pub fn run(&mut self, seed: usize) -> Vec<u8> {
+        let positions = (seed..).take(self.input);
+        if self.network.is_quantized() {
+            let input: Vec<i8> = positions.map(|i| (i * 37 % 256) as u8 as i8).collect();
+            let mut output = vec![0x55i8; self.output];
+            self.network.run_int8(&input, &mut output).expect("run");
+            bytemuck::cast_slice(&output).to_vec()
+        } else {
+            let input: Vec<f32> = positions.map(|i| (i % 13) as f32 / 8.0 - 0.75).collect();
+            let mut output = vec![f32::NAN; self.output];
+            self.network.run(&input, &mut output).expect("run");
+            bytemuck::cast_slice(&output).to_vec()
+        }
+    }
 }
 
 /// A sink that keeps everything.

@@ -1,0 +1,206 @@
+//! Emitting steps.
+
+use super::{Lowering, Tensors, Value};
+use crate::error::{Error, ErrorKind};
+use crate::format::quant::QuantParams;
+use crate::kernels::{self, Activation};
+use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Operand, Place, Step};
+use crate::tensor::{Shape, Window};
+
+/// A step with weights: what [`Lowering::conv2d`], [`Lowering::depthwise_conv2d`] and [`Lowering::dense`] emit.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted {
+    /// Geometry; a dense step has `in_h` rows.
+    pub window: Window,
+    /// Weights and bias.
+    pub tensors: Tensors,
+    /// Folded batch norm; float only.
+    pub norm: Option<Tensors>,
+    /// Adds the present content of the output; float only.
+    pub accumulate: bool,
+    /// Activation of the result.
+    pub activation: Activation,
+    /// `(pitch, first column)` when the output pixels are wider than this step's channels; float only.
+    pub columns: Option<(u32, u32)>,
+}
+
+impl Weighted {
+    /// Weights and bias only.
+    pub fn new(window: Window, tensors: Tensors) -> Self {
+        Self { window, tensors, norm: None, accumulate: false, activation: Activation::None, columns: None }
+    }
+}
+
+/// The other term of a residual block.
+#[derive(Clone, Copy, Debug)]
+pub struct Residual {
+    /// The tensor that is added; the block's reference to it is taken over.
+    pub value: Value,
+    /// Its scale and zero point in an int8 model.
+    pub quant: QuantParams,
+    /// Scale and zero point of the sum in an int8 model; those of the step itself when not said.
+    pub sum_quant: Option<QuantParams>,
+    /// Activation of the sum.
+    pub activation: Activation,
+}
+
+impl Lowering<'_, '_> {
+    /// Convolution of `input` into `output`.
+    pub fn conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+        let w = step.window;
+        self.require_symmetric_weights(&step)?;
+        let is_pointwise = (w.kernel_h, w.kernel_w, w.stride) == (1, 1, 1) && (w.out_h, w.out_w) == (w.in_h, w.in_w);
+        if is_pointwise {
+            let window = Window { in_h: w.in_h * w.in_w, in_w: 1, out_h: w.in_h * w.in_w, out_w: 1, ..w };
+            return self.dense(Weighted { window, ..step }, input, output);
+        }
+        let scratch = if self.is_quantized() {
+            2 * kernels::int8::args::conv2d_scratch_elems(&w)
+        } else {
+            4 * kernels::args::conv2d_scratch_elems(&w)
+        };
+        self.weighted(Op::Conv2d, scratch, step, input, output)
+    }
+
+    /// `window.in_h` rows times a weight matrix.
+    pub fn dense(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+        let w = step.window;
+        let scratch = if self.is_quantized() {
+            2 * kernels::int8::args::dense_scratch_elems(w.in_h, w.in_c, w.out_c)
+        } else {
+            4 * kernels::args::dense_scratch_elems(w.in_h, w.in_c, w.out_c)
+        };
+        self.weighted(Op::Dense, scratch, step, input, output)
+    }
+
+    /// Depthwise convolution of `input` into `output`.
+    pub fn depthwise_conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+        self.require_symmetric_weights(&step)?;
+        let scratch = if self.is_quantized() {
+            2 * kernels::int8::args::depthwise_conv2d_scratch_elems(&step.window)
+        } else {
+            4 * kernels::args::depthwise_conv2d_scratch_elems(&step.window)
+        };
+        self.weighted(Op::DepthwiseConv2d, scratch, step, input, output)
+    }
+
+    fn weighted(&mut self, op: Op, scratch: u32, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
+        let mut step = self.step(op, w.window, input, output);
+        (step.weights, step.bias) = (w.tensors.weights, w.tensors.bias);
+        if self.is_quantized() {
+            return self.quantized(step, scratch, &w, input, output);
+        }
+        step = step.with_activation(w.activation);
+        if let Some(norm) = w.norm {
+            step.flags |= FLAG_NORM;
+            (step.norm_scale, step.norm_shift) = (norm.weights, norm.bias);
+        }
+        if w.accumulate {
+            step.flags |= FLAG_ACCUMULATE;
+        }
+        if let Some((pitch, column)) = w.columns {
+            (step.pitch, step.column) = (pitch, column);
+        }
+        self.push_with_scratch(step, scratch, input)
+    }
+
+    /// The last convolution of a residual block: `activation(step(input) + residual)`, as the result of the block. `input`
+    /// is released.
+    ///
+    /// A float convolution adds to its output, which is the residual itself unless somebody else reads that too. An int8
+    /// sum has a scale of its own, so it is a step.
+    pub fn conv2d_with_residual(&mut self, step: Weighted, input: Value, residual: Residual) -> Result<(), Error> {
+        let shape = step.window.output();
+        let output = if self.is_quantized() {
+            let output = self.destination(shape, input)?;
+            self.conv2d(step, input, output)?;
+            self.add_quantized(output, &residual, shape)?;
+            self.release(residual.value);
+            output
+        } else {
+            let output = self.into_mutable(residual.value, shape)?;
+            self.conv2d(Weighted { accumulate: true, activation: residual.activation, ..step }, input, output)?;
+            output
+        };
+        self.release(input);
+        self.set_result(output, shape);
+        Ok(())
+    }
+
+    /// Room for the projected shortcut of a residual block, which [`Lowering::conv2d_with_residual`] adds later.
+    pub fn shortcut(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+        if self.is_quantized() { self.temporary(shape, from) } else { self.destination(shape, from) }
+    }
+
+    /// Pooling (`Op::MaxPool2d` or `Op::AvgPool2d`).
+    pub fn pool2d(&mut self, op: Op, window: Window, input: Value, output: Value) -> Result<(), Error> {
+        let mut step = self.step(op, window, input, output);
+        step.quant.input_zero_point = self.quant.zero_point as i8;
+        self.sink.push(step)
+    }
+
+    /// Normalisation of `value` in place: batch norm, layer norm or global response normalisation with `eps`.
+    pub fn normalise(&mut self, op: Op, shape: Shape, tensors: Tensors, eps: f32, value: Value) -> Result<(), Error> {
+        let mut step = self.step(op, flat_window(shape), value, value);
+        (step.weights, step.bias, step.alpha) = (tensors.weights, tensors.bias, eps);
+        let scratch = if op == Op::Grn { 4 * kernels::args::grn_scratch_elems(shape.c) } else { 0 };
+        self.push_with_scratch(step, scratch, value)
+    }
+
+    /// Softmax of `value` in place: over the whole tensor, or over each row of a batch.
+    pub fn softmax(&mut self, shape: Shape, value: Value) -> Result<(), Error> {
+        let rows = if shape.is_rows { shape } else { Shape::rows(1, shape.elements()?) };
+        let mut step = self.step(Op::Softmax, flat_window(rows), value, value);
+        if self.is_quantized() {
+            step.quant.table = self.softmax_table()?;
+        }
+        self.sink.push(step)
+    }
+
+    /// `value += other`, element by element.
+    pub fn add(&mut self, other: Value, value: Value, shape: Shape) -> Result<(), Error> {
+        let step = self.step(Op::Add, flat_window(shape), other, value);
+        self.sink.push(step)
+    }
+
+    /// `value += upsampled(half)`; `shape` is the shape of `half`.
+    pub fn add_upsampled2x(&mut self, half: Value, value: Value, shape: Shape) -> Result<(), Error> {
+        let window = Window { in_w: shape.w, in_h: shape.h, ..flat_window(shape) };
+        let step = self.step(Op::AddUpsampled2x, window, half, value);
+        self.sink.push(step)
+    }
+
+    pub(super) fn copy(&mut self, from: Value, to: Value) -> Result<(), Error> {
+        let step = self.step(Op::Copy, flat_window(Shape::rows(1, from.elems)), from, to);
+        self.sink.push(step)
+    }
+
+    pub(super) fn step(&self, op: Op, window: Window, input: Value, output: Value) -> Step {
+        let mut step = Step::new(op, window, self.operand(input), self.operand(output));
+        step.layer = self.layer;
+        step
+    }
+
+    pub(super) fn push_with_scratch(&mut self, mut step: Step, bytes: u32, away_from: Value) -> Result<(), Error> {
+        if bytes == 0 {
+            return self.sink.push(step);
+        }
+        let slot = self.allocate(bytes, away_from)?;
+        let size = self.elem_bytes();
+        step.scratch = Operand::new(Place::Arena, self.placement.first(slot) / size, bytes.div_ceil(size));
+        self.sink.push(step)?;
+        self.placement.release(slot);
+        Ok(())
+    }
+
+    /// Refuses a step that int8 models cannot have.
+    pub fn require_float(&self, why: &'static str) -> Result<(), Error> {
+        if self.is_quantized() { Err(Error::new(ErrorKind::Unsupported).note(why)) } else { Ok(()) }
+    }
+}
+
+/// A window without a kernel: `h * w` rows of `c` channels.
+pub(super) fn flat_window(shape: Shape) -> Window {
+    let rows = shape.h * shape.w;
+    Window { in_h: rows, in_w: 1, in_c: shape.c, out_h: rows, out_w: 1, out_c: shape.c, ..Window::default() }
+}

@@ -1,0 +1,268 @@
+//! The vocabulary in which a layer kind describes itself as steps.
+//!
+//! A layer's `lower` function is a small program: it takes its tensors from the catalog in order, makes room for results,
+//! emits steps and releases what is no longer needed. The same program runs for counting, for placing and for writing, and
+//! for float and int8 models alike.
+//!
+//! ```text
+//! mod.rs       running result, room for tensors, feature taps
+//! tensors.rs   taking tensors from the catalog
+//! emit.rs      the steps
+//! quant.rs     what an int8 step has besides: zero points, clamps, tables
+//! ```
+
+mod emit;
+mod quant;
+mod tensors;
+
+pub use emit::{Residual, Weighted};
+pub use quant::table_activation;
+pub(crate) use quant::{AddTable, SoftmaxTable};
+pub use tensors::{Cursor, Tensors};
+
+use super::placement::{Placement, Policy, Slot};
+use super::steps::{Operand, Place, Step};
+use crate::error::Error;
+use crate::format::quant::QuantParams;
+use crate::format::{Layer, Model};
+use crate::tensor::Shape;
+
+/// A tensor between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    home: Home,
+    /// First element inside its home; not 0 for a part of a larger tensor.
+    first: u32,
+    elems: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Input,
+    Output,
+    Arena(Slot),
+}
+
+impl Value {
+    /// The caller's input.
+    pub fn input(elems: u32) -> Self {
+        Self { home: Home::Input, first: 0, elems }
+    }
+
+    fn output(elems: u32) -> Self {
+        Self { home: Home::Output, first: 0, elems }
+    }
+
+    /// `elems` elements from element `first` on.
+    pub fn part(self, first: u32, elems: u32) -> Self {
+        Self { home: self.home, first: self.first + first, elems }
+    }
+}
+
+/// Takes the steps in execution order.
+pub trait StepSink {
+    /// Appends a step.
+    fn push(&mut self, step: Step) -> Result<(), Error>;
+
+    /// Makes room for a table of `bytes` bytes, a multiple of 4. Gives its offset, and the room itself when the tables are
+    /// being written and not only counted.
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error>;
+}
+
+/// State of lowering one model.
+pub struct Lowering<'m, 's> {
+    model: Model<'m>,
+    cursor: Cursor,
+    /// Tensors alive at the moment.
+    pub placement: Placement,
+    sink: &'s mut dyn StepSink,
+    layer: u8,
+    last_producer: usize,
+    /// The layer after the present one.
+    pub next: Option<Layer>,
+    fused_next: bool,
+    /// Result of the layers so far.
+    pub value: Value,
+    /// Its shape.
+    pub shape: Shape,
+    /// Its scale and zero point in an int8 model.
+    pub quant: QuantParams,
+    taps: [Option<(Value, Shape)>; 4],
+    last_tap_reader: Option<usize>,
+}
+
+impl<'m, 's> Lowering<'m, 's> {
+    /// Starts with the caller's input.
+    pub fn new(
+        model: &Model<'m>,
+        input: Shape,
+        policy: Policy,
+        capacity: u32,
+        sink: &'s mut dyn StepSink,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            model: *model,
+            cursor: Cursor::start(model),
+            placement: Placement::new(policy, capacity),
+            sink,
+            layer: 0,
+            last_producer: last_producer(model),
+            next: None,
+            fused_next: false,
+            value: Value::input(input.elements()?),
+            shape: input,
+            quant: quant::input_params(model),
+            taps: [None; 4],
+            last_tap_reader: model
+                .layers()
+                .filter(|record| matches!(record.layer, Layer::YoloxPafpnMultiscale(_)))
+                .map(|record| record.index)
+                .last(),
+        })
+    }
+
+    /// Moves to layer `index`; returns false when the previous layer has already done its work.
+    pub fn enter(&mut self, index: usize, next: Option<Layer>) -> bool {
+        self.layer = index as u8;
+        self.next = next;
+        !core::mem::take(&mut self.fused_next)
+    }
+
+    /// Ends the model: every tensor used, the result in the caller's output.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.check_all_taken()?;
+        if self.value.home != Home::Output {
+            let output = Value::output(self.value.elems);
+            self.copy(self.value, output)?;
+            self.value = output;
+        }
+        Ok(())
+    }
+
+    /// True for an int8 model.
+    pub fn is_quantized(&self) -> bool {
+        self.model.is_quantized()
+    }
+
+    /// Bytes of one element of an activation.
+    fn elem_bytes(&self) -> u32 {
+        if self.is_quantized() { 1 } else { 4 }
+    }
+
+    // ---- memory --------------------------------------------------------------------------------------------------
+
+    /// True when nothing after the present layer moves data: its result belongs in the caller's output.
+    pub fn is_last(&self) -> bool {
+        usize::from(self.layer) >= self.last_producer
+    }
+
+    /// Room for a tensor inside a block, away from the tensor it is made from.
+    pub fn temporary(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+        let elems = shape.elements()?;
+        // At most 2^29 elements of 4 bytes: no overflow.
+        let slot = self.allocate(elems * self.elem_bytes(), from)?;
+        Ok(Value { home: Home::Arena(slot), first: 0, elems })
+    }
+
+    fn allocate(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
+        let away_from = match from.home {
+            Home::Arena(slot) => Some(slot),
+            Home::Input | Home::Output => None,
+        };
+        self.placement.allocate(bytes, away_from)
+    }
+
+    /// Room for the result of the present layer: the caller's output for the last one.
+    pub fn destination(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+        if self.is_last() { Ok(Value::output(shape.elements()?)) } else { self.temporary(shape, from) }
+    }
+
+    /// Keeps a tensor alive for one more [`Lowering::release`].
+    pub fn retain(&mut self, value: Value) {
+        if let Home::Arena(slot) = value.home {
+            self.placement.retain(slot);
+        }
+    }
+
+    /// Says that a tensor is not read any more by its holder.
+    pub fn release(&mut self, value: Value) {
+        if let Home::Arena(slot) = value.home {
+            self.placement.release(slot);
+        }
+    }
+
+    /// A tensor with the content of `value` that may be overwritten, and in the last layer lies in the caller's output:
+    /// `value` itself if nobody else reads it, else a copy. Takes over the caller's reference to `value`.
+    pub fn into_mutable(&mut self, value: Value, shape: Shape) -> Result<Value, Error> {
+        let reusable = match value.home {
+            Home::Input => false,
+            Home::Output => true,
+            Home::Arena(slot) => !self.is_last() && self.placement.is_exclusive(slot),
+        };
+        if reusable {
+            return Ok(value);
+        }
+        let copy = self.destination(shape, value)?;
+        self.copy(value, copy)?;
+        self.release(value);
+        Ok(copy)
+    }
+
+    /// Replaces the running result.
+    pub fn set_result(&mut self, value: Value, shape: Shape) {
+        self.value = value;
+        self.shape = shape;
+    }
+
+    fn operand(&self, value: Value) -> Operand {
+        match value.home {
+            Home::Input => Operand::new(Place::Input, value.first, value.elems),
+            Home::Output => Operand::new(Place::Output, value.first, value.elems),
+            Home::Arena(slot) => {
+                let first = self.placement.first(slot) / self.elem_bytes();
+                Operand::new(Place::Arena, first + value.first, value.elems)
+            }
+        }
+    }
+
+    // ---- feature taps --------------------------------------------------------------------------------------------
+
+    /// Remembers the running result under `id`, while a later layer reads taps.
+    pub fn set_tap(&mut self, id: u8) {
+        if self.last_tap_reader.is_none_or(|reader| reader < usize::from(self.layer)) {
+            return;
+        }
+        let tap = Some((self.value, self.shape));
+        self.retain(self.value);
+        let old = match self.taps.get_mut(usize::from(id)) {
+            Some(entry) => core::mem::replace(entry, tap),
+            None => tap,
+        };
+        if let Some((value, _)) = old {
+            self.release(value);
+        }
+    }
+
+    /// The tap `id`, and its shape.
+    pub fn tap(&self, id: u8) -> Option<(Value, Shape)> {
+        self.taps.get(usize::from(id)).copied().flatten()
+    }
+
+    /// Lets go of all taps after the last layer that reads them has done so.
+    pub fn release_taps(&mut self) {
+        if self.last_tap_reader != Some(usize::from(self.layer)) {
+            return;
+        }
+        for (value, _) in core::mem::take(&mut self.taps).into_iter().flatten() {
+            self.release(value);
+        }
+    }
+}
+
+/// Index of the last layer that writes a tensor of its own; those after it work in place or do nothing.
+fn last_producer(model: &Model<'_>) -> usize {
+    let in_place = |layer: &Layer| {
+        matches!(layer, Layer::Flatten | Layer::FeatureTap(_) | Layer::BatchNorm2d(_) | Layer::LayerNorm2d(_))
+    };
+    model.layers().filter(|record| !in_place(&record.layer)).map(|record| record.index).last().unwrap_or(0)
+}

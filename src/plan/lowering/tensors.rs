@@ -1,0 +1,131 @@
+//! Taking tensors from the catalog in order.
+
+use super::Lowering;
+use crate::error::{Error, ErrorKind};
+use crate::format::records::ActivationCode;
+use crate::format::{Layer, Model, TensorDesc};
+use crate::tensor::checked_product;
+
+/// A weight tensor and its bias.
+///
+/// Offsets count elements: float32 from the start of the payload, or in int8 models int8 from the start of the weights and
+/// int32 from the start of the biases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tensors {
+    /// First weight element.
+    pub weights: u32,
+    /// First bias element.
+    pub bias: u32,
+    /// Index in the catalogs, and of the descriptor of an int8 model.
+    pub index: u32,
+}
+
+/// Position in both catalogs, which are always taken from in pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor {
+    index: usize,
+    weights: usize,
+    biases: usize,
+}
+
+impl Cursor {
+    pub(super) fn start(model: &Model<'_>) -> Self {
+        let biases = model.payload_offset() + model.header().weights_bytes as usize;
+        Self { index: 0, weights: model.payload_offset(), biases }
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Position in the catalogs, to come back to with [`Lowering::seek`].
+    pub fn position(&self) -> Cursor {
+        self.cursor
+    }
+
+    /// Goes back to a position.
+    pub fn seek(&mut self, position: Cursor) {
+        self.cursor = position;
+    }
+
+    /// Number of elements of the next weight tensor, for records that do not say their whole geometry.
+    pub fn next_weight_elems(&self) -> Result<u32, Error> {
+        self.peek(false).map(|desc| desc.entry.num_elements())
+    }
+
+    /// Takes the next weight tensor, whose extents are `weights`, and the next bias of `biases` elements.
+    pub fn take(&mut self, weights: &[u32], biases: u32) -> Result<Tensors, Error> {
+        let expected = checked_product(weights)
+            .ok_or(Error::new(ErrorKind::SizeOverflow).note("the weights of this layer are too large"))?;
+        let (weight, bias) = (self.peek(false)?, self.peek(true)?);
+        check_elems("elements of the weight tensor", &weight, expected)?;
+        check_elems("elements of the bias tensor", &bias, biases)?;
+        self.cursor = Cursor {
+            index: self.cursor.index + 1,
+            weights: weight.offset + weight.entry.num_bytes() as usize,
+            biases: bias.offset + bias.entry.num_bytes() as usize,
+        };
+        let start = Cursor::start(&self.model);
+        let bias_origin = if self.is_quantized() { start.biases } else { start.weights };
+        Ok(Tensors {
+            weights: elements(&weight, start.weights),
+            bias: elements(&bias, bias_origin),
+            index: (self.cursor.index - 1) as u32,
+        })
+    }
+
+    /// Takes the batch norm of `channels` that a block keeps behind each of its convolutions. int8 blocks have none: their
+    /// batch norm was folded into the convolution before quantisation.
+    pub fn take_block_norm(&mut self, channels: u32) -> Result<Option<Tensors>, Error> {
+        if self.is_quantized() { Ok(None) } else { self.take(&[channels], channels).map(Some) }
+    }
+
+    /// Takes the batch norm that directly follows in the model, when it can become part of the present layer exactly.
+    pub fn take_following_norm(&mut self, activation: ActivationCode, channels: u32) -> Result<Option<Tensors>, Error> {
+        match self.next {
+            Some(Layer::BatchNorm2d(norm))
+                if norm.channels == channels && activation.is_none() && !self.is_quantized() =>
+            {
+                self.fused_next = true;
+                self.take(&[channels], channels).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Refuses tensors that no layer has taken.
+    pub(super) fn check_all_taken(&self) -> Result<(), Error> {
+        let header = self.model.header();
+        leftover("weight tensors used by the layers", self.cursor.index, header.num_weight_tensors, 32)?;
+        leftover("bias tensors used by the layers", self.cursor.index, header.num_bias_tensors, 36)
+    }
+
+    fn peek(&self, is_bias: bool) -> Result<TensorDesc, Error> {
+        let offset = if is_bias { self.cursor.biases } else { self.cursor.weights };
+        let missing = || {
+            let field = if is_bias { "number of bias tensors" } else { "number of weight tensors" };
+            let count = self.cursor.index as u64;
+            Error::new(ErrorKind::Weights).field(field).found(count).at_least(count + 1)
+        };
+        let entry = self.model.entry_at(is_bias, self.cursor.index).ok_or_else(missing)?;
+        Ok(TensorDesc { entry, offset })
+    }
+}
+
+fn elements(desc: &TensorDesc, origin: usize) -> u32 {
+    ((desc.offset - origin) / desc.entry.dtype.bytes() as usize) as u32
+}
+
+fn check_elems(field: &'static str, desc: &TensorDesc, expected: u32) -> Result<(), Error> {
+    let found = desc.entry.num_elements();
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Weights).field(field).found(u64::from(found)).expected(u64::from(expected)))
+}
+
+fn leftover(field: &'static str, used: usize, have: u32, at: usize) -> Result<(), Error> {
+    if used == have as usize {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Weights).field(field).found(used as u64).expected(u64::from(have)).at(at);
+    Err(error.note("the catalog holds more"))
+}

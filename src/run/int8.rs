@@ -1,0 +1,136 @@
+//! The steps in int8: integers only.
+
+use super::{DAMAGED, Io, Memory, part};
+use crate::error::Error;
+use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
+use crate::plan::lowering::{AddTable, SoftmaxTable};
+use crate::plan::steps::{Op, Step};
+
+/// Everything that stays the same from run to run.
+#[derive(Clone, Copy)]
+pub(crate) struct Constants<'c> {
+    /// Weight payload.
+    pub(crate) weights: &'c [i8],
+    /// Bias payload.
+    pub(crate) biases: &'c [i32],
+    /// Integer tables in the arena.
+    pub(crate) tables: &'c [u8],
+}
+
+/// Runs `steps`.
+pub(crate) fn run(steps: &[Step], constants: Constants<'_>, mut memory: Memory<'_, i8>) -> Result<(), Error> {
+    let kernels = int8::active();
+    for step in steps {
+        run_step(kernels, step, constants, memory.reborrow()).ok_or(DAMAGED)?;
+    }
+    Ok(())
+}
+
+/// Computes one step; `None` when the step does not fit the memory.
+fn run_step(kernels: &Kernels, step: &Step, constants: Constants<'_>, memory: Memory<'_, i8>) -> Option<()> {
+    let io = memory.borrow(step)?;
+    match step.op()? {
+        Op::Copy => io.output.copy_from_slice(io.input.get(..io.output.len())?),
+        Op::Dense => dense(kernels, step, constants, io)?,
+        Op::Conv2d => conv2d(kernels, step, constants, io)?,
+        Op::DepthwiseConv2d => depthwise_conv2d(kernels, step, constants, io)?,
+        Op::MaxPool2d => (kernels.max_pool2d)(&mut pool2d(step, io)),
+        Op::AvgPool2d => (kernels.avg_pool2d)(&mut pool2d(step, io)),
+        Op::Add => add(kernels, step, constants, io)?,
+        Op::Softmax => softmax(kernels, step, constants, io)?,
+        Op::Lookup => (kernels.lookup)(io.output, bytemuck::try_from_bytes(table(step, constants, 256)?).ok()?),
+        Op::BatchNorm2d | Op::LayerNorm2d | Op::Grn | Op::AddUpsampled2x => return None,
+    }
+    Some(())
+}
+
+fn dense(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+    (kernels.dense)(&mut Dense {
+        rows: step.window.in_h as usize,
+        input: io.input,
+        weights: channel_weights(step, constants)?,
+        requantize: requantize(step, constants)?,
+        scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
+        output: io.output,
+    });
+    Some(())
+}
+
+fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+    (kernels.conv2d)(&mut Conv2d {
+        window: step.window,
+        input: io.input,
+        weights: channel_weights(step, constants)?,
+        requantize: requantize(step, constants)?,
+        scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
+        output: io.output,
+    });
+    Some(())
+}
+
+fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+    (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
+        window: step.window,
+        input: io.input,
+        weights: channel_weights(step, constants)?,
+        requantize: requantize(step, constants)?,
+        scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
+        output: io.output,
+    });
+    Some(())
+}
+
+fn pool2d<'r>(step: &Step, io: Io<'r, i8>) -> Pool2d<'r> {
+    let zero_point = i32::from(step.quant.input_zero_point);
+    Pool2d { window: step.window, input: io.input, zero_point, output: io.output }
+}
+
+fn add(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+    let table: &AddTable = bytemuck::try_from_bytes(table(step, constants, size_of::<AddTable>())?).ok()?;
+    (kernels.add)(&mut Add {
+        data: io.output,
+        other: io.input,
+        own: table.own.into(),
+        other_term: table.other.into(),
+        output: table.sum.into(),
+        min: step.quant.min,
+        max: step.quant.max,
+    });
+    Some(())
+}
+
+fn softmax(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+    let table: &SoftmaxTable = bytemuck::try_from_bytes(table(step, constants, size_of::<SoftmaxTable>())?).ok()?;
+    (kernels.softmax)(&mut Softmax {
+        data: io.output,
+        row_elems: step.window.in_c as usize,
+        multiplier: table.multiplier,
+        shift: table.shift as i8,
+        diff_min: table.diff_min,
+    });
+    Some(())
+}
+
+/// The weights of all output channels.
+fn channel_weights<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
+    part(constants.weights, step.weights, step.weights_per_channel().checked_mul(step.window.out_c as usize)?)
+}
+
+fn requantize<'c>(step: &Step, constants: Constants<'c>) -> Option<Requantize<'c>> {
+    let channels = step.window.out_c as usize;
+    let (multipliers, shifts) = table(step, constants, channels.checked_mul(5)?)?.split_at_checked(4 * channels)?;
+    Some(Requantize {
+        bias: part(constants.biases, step.bias, channels)?,
+        multipliers: bytemuck::try_cast_slice(multipliers).ok()?,
+        shifts: bytemuck::cast_slice(shifts),
+        input_zero_point: i32::from(step.quant.input_zero_point),
+        weight_zero_point: i32::from(step.quant.weight_zero_point),
+        output_zero_point: i32::from(step.quant.output_zero_point),
+        min: step.quant.min,
+        max: step.quant.max,
+    })
+}
+
+fn table<'c>(step: &Step, constants: Constants<'c>, bytes: usize) -> Option<&'c [u8]> {
+    part(constants.tables, step.quant.table, bytes)
+}

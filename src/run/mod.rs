@@ -1,0 +1,78 @@
+//! The executor: goes through the steps of a plan. It decides nothing and allocates nothing; a plan that came from
+//! [`crate::plan`] cannot fail here. The checks that remain turn a plan that was overwritten in the arena into an error.
+//!
+//! ```text
+//! mod.rs     borrowing the operands of a step
+//! float.rs   the steps in float32
+//! int8.rs    the steps in int8
+//! ```
+
+pub(crate) mod float;
+pub(crate) mod int8;
+
+use core::ops::Range;
+
+use crate::error::{Error, ErrorKind};
+use crate::plan::steps::{Operand, Place, Step};
+
+const DAMAGED: Error = Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
+
+/// Everything a step can read and write.
+pub(crate) struct Memory<'r, T> {
+    pub(crate) activations: &'r mut [T],
+    pub(crate) input: &'r [T],
+    pub(crate) output: &'r mut [T],
+}
+
+/// The slices of one step. `input` is empty when the step works in place.
+struct Io<'r, T> {
+    input: &'r [T],
+    output: &'r mut [T],
+    scratch: &'r mut [T],
+}
+
+impl<'r, T> Memory<'r, T> {
+    /// The same memory for a shorter time.
+    fn reborrow(&mut self) -> Memory<'_, T> {
+        Memory { activations: self.activations, input: self.input, output: self.output }
+    }
+
+    /// Borrows the operands of a step, which never overlap.
+    fn borrow(self, step: &Step) -> Option<Io<'r, T>> {
+        let in_arena = |operand: &Operand| match operand.place() {
+            Place::Arena => operand.range(),
+            Place::Input | Place::Output => EMPTY,
+        };
+        let reads = if step.is_in_place() { EMPTY } else { in_arena(&step.input) };
+        let [arena_input, arena_output, scratch] =
+            disjoint(self.activations, [reads, in_arena(&step.output), in_arena(&step.scratch)])?;
+        let (output_input, output) = match (step.input.place(), step.output.place()) {
+            (Place::Output, Place::Output) if !step.is_in_place() => {
+                let [read, write] = disjoint(self.output, [step.input.range(), step.output.range()])?;
+                (&*read, write)
+            }
+            (_, Place::Output) => (&[][..], self.output.get_mut(step.output.range())?),
+            (Place::Output, _) => (self.output.get(step.input.range())?, arena_output),
+            _ => (&[][..], arena_output),
+        };
+        let input = match step.input.place() {
+            _ if step.is_in_place() => &[][..],
+            Place::Input => self.input.get(step.input.range())?,
+            Place::Output => output_input,
+            Place::Arena => arena_input,
+        };
+        Some(Io { input, output, scratch })
+    }
+}
+
+const EMPTY: Range<usize> = 0..0;
+
+/// Disjoint parts of one slice; empty ranges give empty parts.
+fn disjoint<T, const N: usize>(slice: &mut [T], ranges: [Range<usize>; N]) -> Option<[&mut [T]; N]> {
+    slice.get_disjoint_mut(ranges).ok()
+}
+
+/// `len` elements from `first` on.
+fn part<T>(data: &[T], first: u32, len: usize) -> Option<&[T]> {
+    data.get(first as usize..)?.get(..len)
+}
