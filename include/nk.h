@@ -620,6 +620,32 @@ nk_status_t nk_model_run(const nk_model_t *model,
                          uint32_t output_capacity,
                          uint32_t *output_count);
 
+/**
+ * Runs an int8 model once. The result depends on the model and the input alone and is the same on every machine.
+ *
+ * Everything is as in nk_model_run(), with int8_t in place of float: input and output are quantised with the parameters
+ * that nk_model_input_quant() and nk_model_output_quant() tell, and may lie at any address. A float model is refused
+ * with NK_ERR_INVALID_ARGUMENT, as an int8 model is by nk_model_run(), before a buffer is looked at.
+ *
+ * - model: a loaded int8 model.
+ * - arena: any arena; used only when input and output overlap.
+ * - input: input_count values; row-major, [height, width, channels] for a CNN.
+ * - input_count: must be nk_model_input_count().
+ * - output: receives nk_model_output_count() values.
+ * - output_capacity: values that fit into `output`.
+ * - output_count: receives the number of values written.
+ *
+ * Returns NK_OK or any of 8 to 11, in the order of nk_model_run(). Threads: any. Cost: the model's arithmetic, in
+ * integers only; no heap, no system call. Since 0.1.0.
+ */
+nk_status_t nk_model_run_int8(const nk_model_t *model,
+                              nk_arena_t *arena,
+                              const int8_t *input,
+                              uint32_t input_count,
+                              int8_t *output,
+                              uint32_t output_capacity,
+                              uint32_t *output_count);
+
 /** Short name of nk_model_load(). */
 nk_status_t nk_load(const char *path, nk_arena_t *arena, nk_model_t *model);
 
@@ -636,6 +662,30 @@ nk_status_t nk_forward(const nk_model_t *model,
                        uint32_t *output_count);
 
 /**
+ * Leaves out the softmax at the end of a model from now on, or brings it back. Without it the output holds the logits,
+ * whose largest value has the same index.
+ *
+ * Float and int8 models, MLPs and CNNs alike. A model whose last layer is not a dense layer with softmax stays as it is.
+ * The setting lives in the arena with the model: all copies of the handle share it, and loading starts without it. The
+ * logits of an int8 model have parameters of their own, which nk_model_output_quant() then tells.
+ *
+ * - model: a loaded model whose arena is as it was; nothing happens without one.
+ * - omit: true to leave the softmax out.
+ *
+ * Threads: any, but not during a run of the model. Cost: constant. Since 0.1.0.
+ */
+void nk_model_set_omit_final_softmax(nk_model_t *model, bool omit);
+
+/**
+ * Whether the softmax at the end of a model is left out; false without a model and for one that has none there.
+ *
+ * - model: a loaded model whose arena is as it was.
+ *
+ * Threads: any. Cost: constant. Since 0.1.0.
+ */
+bool nk_model_omit_final_softmax(const nk_model_t *model);
+
+/**
  * Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
  *
  * A model from memory only needs this to empty the handle. Unload a model from a file before its arena's memory goes
@@ -646,6 +696,102 @@ nk_status_t nk_forward(const nk_model_t *model,
  * Threads: any. Cost: one unmapping. Since 0.1.0.
  */
 void nk_unload(nk_model_t *model);
+
+/* ========================================================================
+ * Tensors
+ * ========================================================================
+ * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise. It owns nothing: the
+ * values of a view are yours. Extents whose product does not fit 32 bits of bytes give a view without values.
+ */
+
+/** Type of a tensor's elements. */
+enum nk_dtype {
+    /** IEEE binary32. */
+    NK_DTYPE_FLOAT32 = 0,
+    /** Signed 8-bit integer. */
+    NK_DTYPE_INT8 = 1,
+    /** Unsigned 8-bit integer. */
+    NK_DTYPE_UINT8 = 2,
+    /** Signed 16-bit integer. */
+    NK_DTYPE_INT16 = 3,
+    /** Signed 32-bit integer. */
+    NK_DTYPE_INT32 = 4,
+};
+
+/** Shape and place of an array of numbers. It owns nothing. */
+struct nk_tensor {
+    /** First element. */
+    void *data;
+    /** Type of the elements. */
+    nk_dtype_t dtype;
+    /** Number of dimensions, 1 to NK_MAX_TENSOR_RANK. */
+    uint32_t rank;
+    /** Extent of each dimension, outermost first; 0 beyond the rank. */
+    uint32_t shape[NK_MAX_TENSOR_RANK];
+    /** Elements from one index of a dimension to the next; 0 beyond the rank. */
+    uint32_t stride[NK_MAX_TENSOR_RANK];
+    /** Product of the extents. */
+    uint32_t num_elements;
+    /** Size of all elements in bytes. */
+    uint32_t bytes;
+};
+
+/** Shape and place of an array of numbers. */
+typedef struct nk_tensor nk_tensor_t;
+
+/** Type of a tensor's elements. */
+typedef enum nk_dtype nk_dtype_t;
+
+/**
+ * Makes a tensor [rows, cols] over floats.
+ *
+ * - data: rows * cols floats; may be NULL.
+ * - rows, cols: extents.
+ * - out: filled in.
+ *
+ * Threads: any. Cost: constant. Since 0.1.0.
+ */
+void nk_tensor_view_2d(float *data, uint32_t rows, uint32_t cols, nk_tensor_t *out);
+
+/** Makes a tensor [rows, cols] over int8 values, otherwise as nk_tensor_view_2d(). Threads: any. Since 0.1.0. */
+void nk_tensor_view_2d_int8(int8_t *data, uint32_t rows, uint32_t cols, nk_tensor_t *out);
+
+/** Makes a tensor [h, w, c] over int8 values, otherwise as nk_tensor_view_2d(). Threads: any. Since 0.1.0. */
+void nk_tensor_view_3d_int8(int8_t *data, uint32_t h, uint32_t w, uint32_t c, nk_tensor_t *out);
+
+/**
+ * Makes a tensor [1, length], which has rank 2, over int32 values, otherwise as nk_tensor_view_2d(). Threads: any.
+ * Since 0.1.0.
+ */
+void nk_tensor_view_1d_int32(int32_t *data, uint32_t length, nk_tensor_t *out);
+
+/** First float of a tensor; NULL when its type is another one. Threads: any. Since 0.1.0. */
+float *nk_tensor_data_f32(nk_tensor_t *tensor);
+
+/** The same for a tensor that must not be changed. Threads: any. Since 0.1.0. */
+const float *nk_tensor_data_f32_const(const nk_tensor_t *tensor);
+
+/** First int8 value of a tensor; NULL when its type is another one. Threads: any. Since 0.1.0. */
+int8_t *nk_tensor_data_i8(nk_tensor_t *tensor);
+
+/** The same for a tensor that must not be changed. Threads: any. Since 0.1.0. */
+const int8_t *nk_tensor_data_i8_const(const nk_tensor_t *tensor);
+
+/** First int32 value of a tensor; NULL when its type is another one. Threads: any. Since 0.1.0. */
+int32_t *nk_tensor_data_i32(nk_tensor_t *tensor);
+
+/** The same for a tensor that must not be changed. Threads: any. Since 0.1.0. */
+const int32_t *nk_tensor_data_i32_const(const nk_tensor_t *tensor);
+
+/**
+ * Index of an element in a tensor [height, width, channels] whose elements follow each other.
+ *
+ * - tensor: its shape counts; rank and bounds are not checked.
+ * - h, w, c: position.
+ *
+ * Returns (h * width + w) * channels + c, cut to 32 bits; 0 for NULL. Threads: any. Cost: constant. Since 0.1.0.
+ */
+uint32_t nk_tensor_index_nhwc(const nk_tensor_t *tensor, uint32_t h, uint32_t w, uint32_t c);
 
 /* ========================================================================
  * Models: questions
@@ -694,6 +840,21 @@ nk_status_t nk_model_input_shape(const nk_model_t *model, uint32_t *rank, uint32
 nk_status_t nk_model_output_shape(const nk_model_t *model, uint32_t *rank, uint32_t *shape);
 
 /**
+ * Type of a model's input: NK_DTYPE_FLOAT32 or NK_DTYPE_INT8; NK_DTYPE_FLOAT32 without a model. Threads: any. Since
+ * 0.1.0.
+ */
+nk_dtype_t nk_model_input_dtype(const nk_model_t *model);
+
+/** Type of a model's output, which is that of its input. Threads: any. Since 0.1.0. */
+nk_dtype_t nk_model_output_dtype(const nk_model_t *model);
+
+/** Size of a model's input in bytes: 4 for each float or 1 for each int8; 0 without a model. Threads: any. Since 0.1.0. */
+size_t nk_model_input_bytes(const nk_model_t *model);
+
+/** Size of a model's output in bytes; 0 without a model. Threads: any. Since 0.1.0. */
+size_t nk_model_output_bytes(const nk_model_t *model);
+
+/**
  * Index of the largest of `count` floats, the first one if there are several. NaN never is the largest.
  *
  * - values: count floats.
@@ -702,6 +863,108 @@ nk_status_t nk_model_output_shape(const nk_model_t *model, uint32_t *rank, uint3
  * Returns 0 for NULL, for no values and for nothing but NaN. Threads: any. Cost: linear. Since 0.1.0.
  */
 uint32_t nk_argmax_f32(const float *values, uint32_t count);
+
+/**
+ * Index of the largest of `count` int8 values, the first one if there are several.
+ *
+ * - values: count values.
+ * - count: number of values.
+ *
+ * Returns 0 for NULL and for no values. Threads: any. Cost: linear. Since 0.1.0.
+ */
+uint32_t nk_argmax_i8(const int8_t *values, uint32_t count);
+
+/* ========================================================================
+ * Models: int8
+ * ========================================================================
+ * An int8 model takes and gives integers q that stand for real values: real = scale * (q - zero_point).
+ * nk_model_run_int8() works on them; nk_model_run_auto() takes and gives floats and converts both ways.
+ */
+
+/** What the integers of an int8 tensor stand for: real = scale * (q - zero_point). */
+struct nk_quant_params {
+    /** Real value of one step; above 0. */
+    float scale;
+    /** Integer that stands for 0; -128 to 127. */
+    int32_t zero_point;
+};
+
+/** What the integers of an int8 tensor stand for. */
+typedef struct nk_quant_params nk_quant_params_t;
+
+/**
+ * Scale and zero point of an int8 model's input.
+ *
+ * - model: a loaded int8 model.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL and for a float model, or NK_ERR_MODEL_NOT_LOADED. Threads: any.
+ * Since 0.1.0.
+ */
+nk_status_t nk_model_input_quant(const nk_model_t *model, nk_quant_params_t *out);
+
+/**
+ * Scale and zero point of an int8 model's output; otherwise as nk_model_input_quant().
+ *
+ * While nk_model_set_omit_final_softmax() leaves the softmax out, these are the parameters of the logits. That setting
+ * is in the arena, whose memory must therefore still be there; after a reset the answer is the one with softmax.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_model_output_quant(const nk_model_t *model, nk_quant_params_t *out);
+
+/**
+ * Converts floats to int8: round(x / scale) + zero_point, halves away from zero, cut to -128..127. NaN becomes the zero
+ * point, an infinity the nearest end.
+ *
+ * - src: n floats, at any address.
+ * - dst: receives n values; must not overlap `src`.
+ * - n: number of values.
+ * - q: scale and zero point. A scale that is not above 0 gives values without a meaning.
+ *
+ * Nothing happens when a pointer is NULL. Threads: any. Cost: linear, one float division each. Since 0.1.0.
+ */
+void nk_quantize_f32(const float *src, int8_t *dst, size_t n, nk_quant_params_t q);
+
+/**
+ * Converts int8 values to floats: scale * (x - zero_point).
+ *
+ * - src: n values.
+ * - dst: receives n floats, at any address; must not overlap `src`.
+ * - n: number of values.
+ * - q: scale and zero point.
+ *
+ * Nothing happens when a pointer is NULL. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_dequantize_i8(const int8_t *src, float *dst, size_t n, nk_quant_params_t q);
+
+/**
+ * Runs a model of either type on floats.
+ *
+ * For a float model this is nk_model_run(). The input of an int8 model is converted as by nk_quantize_f32(), its output
+ * as by nk_dequantize_i8(), with the parameters of the model. The integers lie in the free memory of `arena` for the
+ * duration of the call: one byte for each value of input and output. Nothing is taken from it. Input and output may
+ * overlap each other, but not that memory.
+ *
+ * - model: a loaded model.
+ * - arena: an arena with nk_model_input_bytes() + nk_model_output_bytes() bytes free, if the model is int8.
+ * - input: input_count floats; row-major, [height, width, channels] for a CNN.
+ * - input_count: must be nk_model_input_count().
+ * - output: receives nk_model_output_count() floats; on success only.
+ * - output_capacity: floats that fit into `output`.
+ * - output_count: receives the number of floats written.
+ *
+ * Returns NK_OK or any of 8 to 11, in the order of nk_model_run(); NK_ERR_ARENA_OVERFLOW tells how many bytes are
+ * needed and how many there are. Threads: any. Cost: the model's arithmetic and the conversions; no heap, no system
+ * call. Since 0.1.0.
+ */
+nk_status_t nk_model_run_auto(const nk_model_t *model,
+                              nk_arena_t *arena,
+                              const float *input,
+                              uint32_t input_count,
+                              float *output,
+                              uint32_t output_capacity,
+                              uint32_t *output_count);
 
 #ifdef NETKIT_DESKTOP
 /* ========================================================================
@@ -724,8 +987,14 @@ typedef struct nk_test_summary nk_test_summary_t;
 /**
  * Runs the test cases that a file carries and prints what happens to C stdout.
  *
- * Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for
- * the long report (1, which is the default) or the short one (0).
+ * A float model passes a case when every output is within the file's tolerance and, where the case has a label, the
+ * largest output has that index. An int8 model passes when its largest output has the index of the label or, without
+ * one, of the largest expected output: expected outputs may come from a simulation in floats.
+ *
+ * Memory comes from the heap for the duration of the call. Two environment variables count: NETKIT_REGRESSION_VERBOSE
+ * asks for the long report (1, which is the default) or the short one (0), and NETKIT_REGRESSION_STRICT=1 also compares
+ * every dequantised output of an int8 model, which may differ by the file's tolerance or by one step of the output,
+ * whichever is larger.
  *
  * - path: a .nk file; tried once more with `../` in front.
  *
@@ -733,50 +1002,6 @@ typedef struct nk_test_summary nk_test_summary_t;
  */
 nk_test_summary_t nk_run_model_tests(const char *path);
 #endif /* NETKIT_DESKTOP */
-
-/* ========================================================================
- * Tensors
- * ========================================================================
- * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise.
- */
-
-/** Type of a tensor's elements. */
-enum nk_dtype {
-    /** IEEE binary32. */
-    NK_DTYPE_FLOAT32 = 0,
-    /** Signed 8-bit integer. */
-    NK_DTYPE_INT8 = 1,
-    /** Unsigned 8-bit integer. */
-    NK_DTYPE_UINT8 = 2,
-    /** Signed 16-bit integer. */
-    NK_DTYPE_INT16 = 3,
-    /** Signed 32-bit integer. */
-    NK_DTYPE_INT32 = 4,
-};
-
-/** Type of a tensor's elements. */
-typedef enum nk_dtype nk_dtype_t;
-
-/** Shape and place of an array of numbers. It owns nothing. */
-struct nk_tensor {
-    /** First element. */
-    void *data;
-    /** Type of the elements. */
-    nk_dtype_t dtype;
-    /** Number of dimensions, 1 to NK_MAX_TENSOR_RANK. */
-    uint32_t rank;
-    /** Extent of each dimension, outermost first; 0 beyond the rank. */
-    uint32_t shape[NK_MAX_TENSOR_RANK];
-    /** Elements from one index of a dimension to the next; 0 beyond the rank. */
-    uint32_t stride[NK_MAX_TENSOR_RANK];
-    /** Product of the extents. */
-    uint32_t num_elements;
-    /** Size of all elements in bytes. */
-    uint32_t bytes;
-};
-
-/** Shape and place of an array of numbers. */
-typedef struct nk_tensor nk_tensor_t;
 
 /** True when this header fits the linked library; see nk_check_abi(). */
 #define nk_abi_ok() \

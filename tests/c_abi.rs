@@ -1,15 +1,21 @@
 //! The library as C sees it: builds `libnetkit.a` and `libnetkit.so`, compiles every program of `c_tests` against both
 //! and runs it, and checks what the shared library exports and needs.
 //!
-//! The compiler is `$CC` or `cc` (`$CXX` or `c++`). Without it, `nm` or `ldd` these tests fail: an ABI that nobody
-//! looked at is not tested. `NETKIT_BLESS=1` writes `capi/symbols.txt` anew.
+//! The compiler is the one that the `cc` crate finds for this machine: `$CC` or `cc`, `$CXX` or `c++`, with `$CFLAGS` or
+//! `$CXXFLAGS`. Without it, `nm` or `ldd` these tests fail: an ABI that nobody looked at is not tested. `NETKIT_BLESS=1`
+//! writes `capi/symbols.txt` anew.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+/// Language of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    C,
+    Cpp,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Linkage {
@@ -33,14 +39,17 @@ fn the_header_compiles_alone_in_every_language() {
         let source = scratch(&format!("{header}.c"));
         std::fs::write(&source, format!("#include \"{header}\"\nint not_an_empty_file;\n"))
             .expect("scratch is writable");
-        for (compiler, language, standards) in
-            [(c_compiler(), "c", &["c99", "c11", "c17"][..]), (cpp_compiler(), "c++", &["c++11", "c++17"])]
-        {
+        let languages = [(Language::C, &["c99", "c11", "c17"][..]), (Language::Cpp, &["c++11", "c++17"])];
+        for (language, standards) in languages {
             for standard in standards {
-                let mut command = Command::new(&compiler);
-                command.args(["-x", language, &format!("-std={standard}"), "-fsyntax-only", "-ffreestanding"]);
-                command.args(WARNINGS).arg("-I").arg(root().join("include")).arg(&source);
-                succeed(&mut command, &format!("{header} alone as {standard}"));
+                let mut command = compiler(language, standard);
+                command.args([
+                    "-x",
+                    if language == Language::C { "c" } else { "c++" },
+                    "-fsyntax-only",
+                    "-ffreestanding",
+                ]);
+                succeed(command.arg(&source), &format!("{header} alone as {standard}"));
             }
         }
     }
@@ -114,12 +123,10 @@ fn programs() -> Vec<PathBuf> {
 
 fn compile(source: &Path, linkage: Linkage) -> PathBuf {
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
-    let (compiler, standard) = if is_cpp { (cpp_compiler(), "-std=c++11") } else { (c_compiler(), "-std=c11") };
     let name = source.file_stem().expect("a file has a name").to_string_lossy();
     let program = scratch(&format!("{name}_{linkage:?}"));
-    let mut command = Command::new(compiler);
-    command.args([standard, "-O1", "-g"]).args(WARNINGS);
-    command.arg("-I").arg(root().join("include")).arg(source).arg("-o").arg(&program);
+    let mut command = if is_cpp { compiler(Language::Cpp, "c++11") } else { compiler(Language::C, "c11") };
+    command.arg(source).arg("-o").arg(&program);
     match linkage {
         Linkage::Static => command.arg(library("libnetkit.a")),
         Linkage::Shared => command.arg(library("libnetkit.so")),
@@ -186,12 +193,23 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn c_compiler() -> String {
-    std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
+/// A call of the compiler for this machine, with the warnings that the header promises not to cause.
+fn compiler(language: Language, standard: &str) -> Command {
+    let mut build = cc::Build::new();
+    build.target(host()).host(host()).opt_level(1).debug(true).cargo_metadata(false).cargo_warnings(false);
+    build.cpp(language == Language::Cpp).std(standard).include(root().join("include"));
+    build.warnings(true).extra_warnings(true).flag("-Wpedantic").warnings_into_errors(true);
+    build.try_get_compiler().expect("there is a C and C++ compiler").to_command()
 }
 
-fn cpp_compiler() -> String {
-    std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
+/// The target triple of this machine, which cargo tells.
+fn host() -> &'static str {
+    static HOST: OnceLock<String> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let version = succeed(Command::new(env!("CARGO")).arg("-vV"), "cargo -vV");
+        let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+        host.expect("cargo names its host").to_owned()
+    })
 }
 
 /// Standard output of a command that has to succeed.

@@ -28,9 +28,10 @@ const SECTIONS: &[Section] = &[
     section_if("heap_arena.rs", "NETKIT_ARENA_HEAP"),
     section("inspect.rs"),
     section("model.rs"),
-    section("model_info.rs"),
-    section_if("tests.rs", "NETKIT_DESKTOP"),
     section("tensor.rs"),
+    section("model_info.rs"),
+    section("int8.rs"),
+    section_if("tests.rs", "NETKIT_DESKTOP"),
 ];
 
 const RULE: &str = "========================================================================";

@@ -52,12 +52,16 @@ pub(crate) struct RunArgs {
     /// The .nk file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32
+    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models
+    /// quantize them
     #[arg(short, long, value_name = "VALUES|FILE.npy|@FILE", allow_hyphen_values = true)]
     pub(crate) input: String,
     /// File for the output: y.npy, or @y.f32 for raw little-endian float32
     #[arg(short, long, value_name = "FILE.npy|@FILE")]
     pub(crate) output: Option<String>,
+    /// Take and give the integers of an int8 model as they are: numbers, x.npy of int8, or @x.i8
+    #[arg(long)]
+    pub(crate) raw: bool,
     /// Print only the output values, joined with commas
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,

@@ -9,7 +9,7 @@ use netkit::tensor::Shape;
 use netkit::text::Dims;
 
 use crate::failure::Failure;
-use crate::npy;
+use crate::npy::{self, Element};
 
 /// Most values on the command line; longer inputs come from a file.
 const MOST_VALUES: usize = MAX_CASE_FLOATS as usize;
@@ -21,8 +21,30 @@ const NPY_SLACK: u64 = 1 << 16;
 pub(crate) enum ValueFile {
     /// `.npy`
     Npy(PathBuf),
-    /// `@file`: raw little-endian float32.
+    /// `@file`: raw values, little-endian float32 or int8.
     Raw(PathBuf),
+}
+
+/// What the values of an input are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Real numbers for a float model.
+    Real,
+    /// Real numbers for an int8 model, which quantises them.
+    Quantised,
+    /// int8 values as they are (`--raw`).
+    Int8,
+}
+
+impl Kind {
+    /// The element type of raw files.
+    const fn raw_name(self) -> &'static str {
+        if matches!(self, Self::Int8) { "int8" } else { "float32" }
+    }
+
+    const fn raw_bytes(self) -> usize {
+        if matches!(self, Self::Int8) { 1 } else { 4 }
+    }
 }
 
 impl ValueFile {
@@ -41,56 +63,82 @@ impl ValueFile {
         }
     }
 
-    /// Writes a tensor.
+    /// Writes a tensor of float32.
     pub(crate) fn write(&self, dims: &[u32], values: &[f32]) -> Result<(), Failure> {
-        let bytes = match self {
+        self.write_bytes(match self {
             Self::Npy(_) => npy::write(dims, values),
             Self::Raw(_) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        };
+        })
+    }
+
+    /// Writes a tensor of int8.
+    pub(crate) fn write_int8(&self, dims: &[u32], values: &[i8]) -> Result<(), Failure> {
+        self.write_bytes(match self {
+            Self::Npy(_) => npy::write_int8(dims, values),
+            Self::Raw(_) => values.iter().map(|&value| value as u8).collect(),
+        })
+    }
+
+    fn write_bytes(&self, bytes: Vec<u8>) -> Result<(), Failure> {
         std::fs::write(self.path(), bytes)
             .map_err(|error| Failure::file(self.path(), format_args!("cannot write the output: {error}")))
     }
 }
 
-/// The input that `argument` gives for a model whose input has this shape.
-pub(crate) fn read(argument: &str, shape: Shape) -> Result<Vec<f32>, Failure> {
+/// The input that `argument` gives for a model whose input has this shape. Values of [`Kind::Int8`] are whole and between
+/// -128 and 127.
+pub(crate) fn read(argument: &str, shape: Shape, kind: Kind) -> Result<Vec<f32>, Failure> {
     match ValueFile::named(argument) {
-        None => parse_for(argument, shape),
-        Some(ValueFile::Raw(path)) => read_raw(&path, shape),
-        Some(ValueFile::Npy(path)) => read_npy(&path, shape),
+        None => parse_for(argument, shape, kind),
+        Some(ValueFile::Raw(path)) => read_raw(&path, shape, kind),
+        Some(ValueFile::Npy(path)) => read_npy(&path, shape, kind),
     }
 }
 
-fn parse_for(text: &str, shape: Shape) -> Result<Vec<f32>, Failure> {
-    let values = parse(text).map_err(|reason| Failure::Usage(format!("invalid --input values: {reason}")))?;
+fn parse_for(text: &str, shape: Shape, kind: Kind) -> Result<Vec<f32>, Failure> {
+    let invalid = |reason| Failure::Usage(format!("invalid --input values: {reason}"));
+    let values = parse(text).map_err(invalid)?;
     let wanted = Wanted::of(shape);
     if values.len() != wanted.elements {
         return Err(Failure::Usage(format!("--input has {}, but {wanted}", counted(values.len()))));
     }
-    Ok(values)
+    let is_int8 = |value: f32| value.fract() == 0.0 && (-128.0..=127.0).contains(&value);
+    match values.iter().position(|&value| kind == Kind::Int8 && !is_int8(value)) {
+        None => Ok(values),
+        Some(at) => Err(invalid(format!("value {} is {}; --raw takes integers from -128 to 127", at + 1, values[at]))),
+    }
 }
 
-fn read_raw(path: &Path, shape: Shape) -> Result<Vec<f32>, Failure> {
+fn read_raw(path: &Path, shape: Shape, kind: Kind) -> Result<Vec<f32>, Failure> {
     let wanted = Wanted::of(shape);
     let bytes = read_file(path, 4 * wanted.elements as u64)?;
+    let name = kind.raw_name();
     if bytes.starts_with(npy::MAGIC) {
-        return Err(
-            Failure::file(path, "this is an .npy file, not raw float32").with_hint("give its name without the @")
-        );
+        let failure = Failure::file(path, format_args!("this is an .npy file, not raw {name}"));
+        return Err(failure.with_hint("give its name without the @"));
     }
-    let (values, rest) = bytes.as_chunks::<4>();
-    if values.len() != wanted.elements || !rest.is_empty() {
+    let needed = kind.raw_bytes() * wanted.elements;
+    if bytes.len() != needed {
         let size = file_size(path, bytes.len());
-        let needed = 4 * wanted.elements;
-        return Err(Failure::file(path, format_args!("{size} bytes, expected {needed} (float32): {wanted}")));
+        let failure = Failure::file(path, format_args!("{size} bytes, expected {needed} ({name}): {wanted}"));
+        let elements = wanted.elements as u64;
+        return Err(match kind {
+            Kind::Quantised if size == elements => failure.with_hint("for int8 values as they are, add --raw"),
+            Kind::Int8 if size == 4 * elements => failure.with_hint("for float32 values, leave out --raw"),
+            _ => failure,
+        });
     }
-    Ok(values.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())
+    Ok(match kind {
+        Kind::Int8 => bytes.iter().map(|&byte| f32::from(byte as i8)).collect(),
+        Kind::Real | Kind::Quantised => bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
+    })
 }
 
-fn read_npy(path: &Path, shape: Shape) -> Result<Vec<f32>, Failure> {
+fn read_npy(path: &Path, shape: Shape, kind: Kind) -> Result<Vec<f32>, Failure> {
     let wanted = Wanted::of(shape);
     let bytes = read_file(path, 8 * wanted.elements as u64 + NPY_SLACK)?;
     let array = npy::read(&bytes).map_err(|reason| Failure::file(path, reason))?;
+    check_element(path, array.element, kind)?;
     let model: Vec<u64> = wanted.dims.iter().copied().map(u64::from).collect();
     let flat = [wanted.elements as u64];
     let without_one = array.shape.strip_prefix(&[1]).unwrap_or(&array.shape);
@@ -107,6 +155,22 @@ fn read_npy(path: &Path, shape: Shape) -> Result<Vec<f32>, Failure> {
     } else {
         failure.with_hint("the shape must be the model's, with or without a 1 in front, or flat")
     })
+}
+
+/// int8 arrays hold the model's own integers, which must be said; everything else holds real numbers.
+fn check_element(path: &Path, element: Element, kind: Kind) -> Result<(), Failure> {
+    let name = element.name();
+    match (kind, element) {
+        (Kind::Quantised, Element::I8) => {
+            let message = "an array of int8, but without --raw an int8 model takes real numbers, such as float32";
+            Err(Failure::file(path, message).with_hint("for int8 values as they are, add --raw; else convert to float32"))
+        }
+        (Kind::Int8, Element::F32 | Element::F64 | Element::U8 | Element::I32) => {
+            let failure = Failure::file(path, format_args!("an array of {name}, but --raw takes int8"));
+            Err(failure.with_hint("for real numbers, leave out --raw"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What a model takes, for messages.

@@ -1,4 +1,4 @@
-//! `.npy` files: one numeric array, read to float32 and written as float32.
+//! `.npy` files: one numeric array, read to float32 and written as float32 or int8.
 //!
 //! Layout: `\x93NUMPY`, version (2 bytes), header length (u16 in version 1, u32 from 2 on), header, data. The header is a
 //! Python dictionary with the keys `descr`, `fortran_order` and `shape`.
@@ -16,13 +16,15 @@ const MOST_HEADER_BYTES: usize = 4096;
 pub(crate) struct Array {
     /// Extents; empty for a single number.
     pub(crate) shape: Vec<u64>,
+    /// Type of the elements in the file.
+    pub(crate) element: Element,
     /// Values, the last axis moving fastest.
     pub(crate) values: Vec<f32>,
 }
 
 /// Element types that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
+pub(crate) enum Element {
     F32,
     F64,
     I8,
@@ -51,7 +53,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
     let values: Vec<f32> =
         data.chunks_exact(size).map(|bytes| header.element.value(bytes, header.is_big_endian)).collect();
     let values = if header.is_fortran { c_order(&header.shape, &values) } else { values };
-    Ok(Array { shape: header.shape, values })
+    Ok(Array { shape: header.shape, element: header.element, values })
 }
 
 /// Header text and data.
@@ -125,6 +127,17 @@ impl Element {
             '=' => Ok((element, cfg!(target_endian = "big"))),
             '|' if element.bytes() == 1 => Ok((element, false)),
             _ => Err(unknown()),
+        }
+    }
+
+    /// The type's name in NumPy.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::F64 => "float64",
+            Self::I8 => "int8",
+            Self::U8 => "uint8",
+            Self::I32 => "int32",
         }
     }
 
@@ -234,7 +247,21 @@ fn c_order(shape: &[u64], values: &[f32]) -> Vec<f32> {
 
 /// The bytes of a float32 file in C order.
 pub(crate) fn write(shape: &[u32], values: &[f32]) -> Vec<u8> {
-    let mut header = String::from("{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    let mut bytes = start("<f4", shape);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+/// The bytes of an int8 file in C order.
+pub(crate) fn write_int8(shape: &[u32], values: &[i8]) -> Vec<u8> {
+    let mut bytes = start("|i1", shape);
+    bytes.extend(values.iter().map(|&value| value as u8));
+    bytes
+}
+
+/// Everything before the data.
+fn start(descr: &str, shape: &[u32]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (");
     for extent in shape {
         let _ = write!(header, "{extent}, ");
     }
@@ -248,7 +275,6 @@ pub(crate) fn write(shape: &[u32], values: &[f32]) -> Vec<u8> {
     bytes.extend(header.bytes());
     bytes.resize(total - 1, b' ');
     bytes.push(b'\n');
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     bytes
 }
 
@@ -270,15 +296,17 @@ mod tests {
         let values = [1.5, -0.0, f32::INFINITY, 1e-40, 2.0, 3.0];
         let bytes = write(&[1, 2, 3], &values);
         assert_eq!(bytes.len() % 64, 24);
-        assert_eq!(read(&bytes), Ok(Array { shape: vec![1, 2, 3], values: values.to_vec() }));
-        assert_eq!(read(&write(&[2], &[1.0, 2.0])).map(|array| array.shape), Ok(vec![2]));
+        let array = |shape: &[u64], element, values: &[f32]| Array { shape: shape.to_vec(), element, values: values.to_vec() };
+        assert_eq!(read(&bytes), Ok(array(&[1, 2, 3], Element::F32, &values)));
+        assert_eq!(read(&write(&[2], &[1.0, 2.0])), Ok(array(&[2], Element::F32, &[1.0, 2.0])));
+        assert_eq!(read(&write_int8(&[1, 3], &[-128, 0, 127])), Ok(array(&[1, 3], Element::I8, &[-128.0, 0.0, 127.0])));
     }
 
     #[test]
     fn fortran_order_is_turned_into_c_order() {
         let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n";
-        let array = read(&file(header, &[1, 4, 2, 5, 3, 6]));
-        assert_eq!(array, Ok(Array { shape: vec![2, 3], values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] }));
+        let array = read(&file(header, &[1, 4, 2, 5, 3, 6])).expect("valid");
+        assert_eq!((array.shape, array.values), (vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     }
 
     #[test]
@@ -294,7 +322,8 @@ mod tests {
         ];
         for (descr, data, value) in cases {
             let header = format!("{{\"shape\": (), 'fortran_order': False, 'descr': '{descr}'}}");
-            assert_eq!(read(&file(&header, data)), Ok(Array { shape: vec![], values: vec![value] }), "{descr}");
+            let array = read(&file(&header, data)).expect(descr);
+            assert_eq!((array.shape, array.values), (vec![], vec![value]), "{descr}");
         }
     }
 

@@ -4,10 +4,11 @@ import zlib
 
 from oracle.prng import Prng
 
-from . import basics, blocks, digits, kinds, layers, quantised
+from . import basics, blocks, digits, kinds, layers, quantised, quantised_blocks, quantised_kinds, quantised_layers
 from .common import RECIPES
 
-__all__ = ["basics", "blocks", "digits", "kinds", "layers", "quantised", "build_model", "names"]
+__all__ = ["basics", "blocks", "digits", "kinds", "layers", "quantised", "quantised_blocks", "quantised_kinds",
+           "quantised_layers", "build_model", "names"]
 
 
 def names():

@@ -1,7 +1,7 @@
 //! What lies inside an `nk_model_t`.
 //!
-//! The handle answers all queries by itself, so that they work after the arena is gone; only a run looks into the
-//! arena.
+//! The handle answers queries by itself, so that they work after the arena is gone; only a run and what concerns the
+//! omitted softmax look into the arena. On 64-bit targets it is full.
 
 use core::mem::MaybeUninit;
 
@@ -13,20 +13,22 @@ use super::model::{nk_model, nk_model_t};
 use super::raw::{Span, invalid};
 use crate::arena::Arena;
 use crate::error::{Error, ErrorKind};
+use crate::format::quant::QuantParams;
 use crate::format::{Header, Model};
 use crate::network::Network;
 use crate::plan::{MemoryPlan, shapes};
 use crate::tensor::{MAX_RANK, Shape, checked_product};
 
 /// First word of every handle that holds a model.
-const MAGIC: usize = 0x4e4b_4d4f; // "NKMO"
+const MAGIC: u32 = 0x4e4b_4d4f; // "NKMO"
 
 /// Facts about a model that need no memory but their own.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Facts {
     pub(super) input_shape: [u32; MAX_RANK],
-    pub(super) output_shape: [u32; MAX_RANK],
+    /// No layer gives a tensor of rank 4.
+    output_extents: [u32; 3],
     weights_bytes: u32,
     biases_bytes: u32,
     version: u8,
@@ -48,12 +50,12 @@ impl Facts {
     fn new(header: &Header, is_quantized: bool, output: Shape) -> Self {
         let mut input_shape = header.input_shape;
         input_shape.iter_mut().skip(usize::from(header.input_rank)).for_each(|extent| *extent = 0);
-        let (output_shape, output_rank) = output.dims();
+        let ([first, second, third, _], output_rank) = output.dims();
         // The format allows version 3 and 4, rank 4 and 100 layers at most; the parser has seen to it.
         let byte = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
         Self {
             input_shape,
-            output_shape,
+            output_extents: [first, second, third],
             weights_bytes: header.weights_bytes,
             biases_bytes: header.biases_bytes,
             version: byte(header.version),
@@ -63,6 +65,12 @@ impl Facts {
             num_layers: byte(header.num_layers),
             is_quantized: u8::from(is_quantized),
         }
+    }
+
+    /// Extents of the output, outermost first; 0 beyond the rank.
+    pub(super) fn output_shape(&self) -> [u32; MAX_RANK] {
+        let [first, second, third] = self.output_extents;
+        [first, second, third, 0]
     }
 
     pub(super) fn is_quantized(&self) -> bool {
@@ -84,7 +92,7 @@ impl Facts {
 
     /// Elements of the output.
     pub(super) fn output_elements(&self) -> u32 {
-        elements(&self.output_shape, self.output_rank)
+        elements(&self.output_extents, self.output_rank)
     }
 
     /// Bytes of all weights and biases.
@@ -113,14 +121,31 @@ impl Facts {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Loaded {
-    magic: usize,
     blob: *const u8,
     blob_bytes: usize,
     region: *mut u8,
     region_bytes: usize,
+    magic: u32,
     pub(super) facts: Facts,
+    /// Of [`INPUT`], [`OUTPUT`] and [`LOGITS`] of an int8 model. A zero point is an int8 value.
+    scales: [f32; 3],
+    zero_points: [i8; 3],
     owns_file: u8,
 }
+
+const INPUT: usize = 0;
+const OUTPUT: usize = 1;
+/// The output without the softmax at the end; only of a model that has one there.
+const LOGITS: usize = 2;
+
+/// Scales and zero points as a handle keeps them; of a float model nobody asks for them.
+fn quantization(model: &Model<'_>, plan: &MemoryPlan) -> ([f32; 3], [i8; 3]) {
+    let last = model.quant().and_then(|quant| quant.entry(quant.len() - 1)).map(|entry| entry.output);
+    let all = [plan.input_quant, plan.output_quant, last].map(|params| params.unwrap_or(NO_QUANT));
+    (all.map(|params| params.scale), all.map(|params| params.zero_point as i8))
+}
+
+const NO_QUANT: QuantParams = QuantParams { scale: 0.0, zero_point: 0 };
 
 impl Loaded {
     /// Loads `model` at the front of the arena's free memory, of which it takes exactly [`MemoryPlan::arena_bytes`]
@@ -137,6 +162,7 @@ impl Loaded {
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
         Network::load(model, bytes)?;
         mappings::mark(bytes, blob);
+        let (scales, zero_points) = quantization(model, &plan);
         Ok(Self {
             magic: MAGIC,
             blob: blob.as_ptr(),
@@ -144,6 +170,8 @@ impl Loaded {
             region,
             region_bytes: plan.arena_bytes,
             facts: Facts::new(&model.header(), model.is_quantized(), plan.output),
+            scales,
+            zero_points,
             owns_file: 0,
         })
     }
@@ -158,6 +186,21 @@ impl Loaded {
     #[cfg(all(feature = "host", unix))]
     pub(super) fn owns_file(&self) -> bool {
         self.owns_file != 0
+    }
+
+    /// Parameters of the input; `None` for a float model.
+    pub(super) fn input_quant(&self) -> Option<QuantParams> {
+        self.quant(INPUT)
+    }
+
+    /// Parameters of the output, with or without the softmax at the end; `None` for a float model.
+    pub(super) fn output_quant(&self, omits_softmax: bool) -> Option<QuantParams> {
+        self.quant(if omits_softmax { LOGITS } else { OUTPUT })
+    }
+
+    fn quant(&self, index: usize) -> Option<QuantParams> {
+        let params = QuantParams { scale: self.scales[index], zero_point: i32::from(self.zero_points[index]) };
+        self.facts.is_quantized().then_some(params)
     }
 
     /// The addresses of the model's memory in the arena.
@@ -205,7 +248,7 @@ pub(super) fn plan(model: &Model<'_>) -> Result<MemoryPlan, Error> {
     })
 }
 
-fn elements(shape: &[u32; MAX_RANK], rank: u8) -> u32 {
+fn elements(shape: &[u32], rank: u8) -> u32 {
     // A model whose shapes could be told has no product that overflows.
     checked_product(shape.get(..usize::from(rank)).unwrap_or_default()).unwrap_or(0)
 }

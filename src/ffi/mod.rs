@@ -65,11 +65,13 @@
 // Everything C sees is in this directory, one file per section of `include/nk.h`. The header is generated from it
 // (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
 //
-//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs model_info.rs tests.rs tensor.rs
+//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs tensor.rs model_info.rs int8.rs
+//     tests.rs
 //
 // The rest serves them:
 //
 //     handle.rs       what lies inside an nk_model_t
+//     run.rs          checks and buffers of a run
 //     last_error.rs   the record behind nk_last_error
 //     files.rs        from a path to the bytes of a file
 //     mappings.rs     the list of mapped files that an arena owns
@@ -91,6 +93,7 @@ mod handle;
 #[cfg(feature = "host")]
 mod heap_arena;
 mod inspect;
+mod int8;
 pub(crate) mod last_error;
 #[cfg(all(test, feature = "host"))]
 mod lifecycle;
@@ -100,6 +103,7 @@ mod model;
 mod model_info;
 mod print;
 mod raw;
+mod run;
 mod tensor;
 #[cfg(feature = "host")]
 mod tests;
@@ -110,6 +114,7 @@ pub use errors::*;
 #[cfg(feature = "host")]
 pub use heap_arena::*;
 pub use inspect::*;
+pub use int8::*;
 pub use limits::*;
 pub use model::*;
 pub use model_info::*;

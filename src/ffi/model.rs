@@ -10,9 +10,10 @@ use super::errors::nk_status_t;
 use super::handle::{self, Loaded};
 use super::last_error::report;
 use super::limits::NK_MODEL_STORAGE_BYTES;
-use super::raw::{Span, invalid, required};
+use super::raw::required;
+use super::run::Call;
 use super::{arena, files, mappings, nk_storage_byte, raw};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::format::Model;
 
 /// Handle of a model. Its content belongs to the library.
@@ -98,8 +99,40 @@ pub unsafe extern "C" fn nk_model_run(
     output_capacity: u32,
     output_count: *mut u32,
 ) -> nk_status_t {
+    let call = Call { model, arena, input, input_count, output, output_capacity, output_count };
     // SAFETY: the conventions of the header, which `run` repeats.
-    report(unsafe { run(model, arena, input, input_count, output, output_capacity, output_count) })
+    report(unsafe { call.run() })
+}
+
+/// Runs an int8 model once. The result depends on the model and the input alone and is the same on every machine.
+///
+/// Everything is as in nk_model_run(), with int8_t in place of float: input and output are quantised with the parameters
+/// that nk_model_input_quant() and nk_model_output_quant() tell, and may lie at any address. A float model is refused
+/// with NK_ERR_INVALID_ARGUMENT, as an int8 model is by nk_model_run(), before a buffer is looked at.
+///
+/// - model: a loaded int8 model.
+/// - arena: any arena; used only when input and output overlap.
+/// - input: input_count values; row-major, [height, width, channels] for a CNN.
+/// - input_count: must be nk_model_input_count().
+/// - output: receives nk_model_output_count() values.
+/// - output_capacity: values that fit into `output`.
+/// - output_count: receives the number of values written.
+///
+/// Returns NK_OK or any of 8 to 11, in the order of nk_model_run(). Threads: any. Cost: the model's arithmetic, in
+/// integers only; no heap, no system call. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_run_int8(
+    model: *const nk_model_t,
+    arena: *mut arena::nk_arena_t,
+    input: *const i8,
+    input_count: u32,
+    output: *mut i8,
+    output_capacity: u32,
+    output_count: *mut u32,
+) -> nk_status_t {
+    let call = Call { model, arena, input, input_count, output, output_capacity, output_count };
+    // SAFETY: the conventions of the header, which `run` repeats.
+    report(unsafe { call.run() })
 }
 
 /// Short name of nk_model_load().
@@ -136,8 +169,43 @@ pub unsafe extern "C" fn nk_forward(
     output_capacity: u32,
     output_count: *mut u32,
 ) -> nk_status_t {
+    let call = Call { model, arena, input, input_count, output, output_capacity, output_count };
     // SAFETY: the conventions of the header, which `run` repeats.
-    report(unsafe { run(model, arena, input, input_count, output, output_capacity, output_count) })
+    report(unsafe { call.run() })
+}
+
+/// Leaves out the softmax at the end of a model from now on, or brings it back. Without it the output holds the logits,
+/// whose largest value has the same index.
+///
+/// Float and int8 models, MLPs and CNNs alike. A model whose last layer is not a dense layer with softmax stays as it is.
+/// The setting lives in the arena with the model: all copies of the handle share it, and loading starts without it. The
+/// logits of an int8 model have parameters of their own, which nk_model_output_quant() then tells.
+///
+/// - model: a loaded model whose arena is as it was; nothing happens without one.
+/// - omit: true to leave the softmax out.
+///
+/// Threads: any, but not during a run of the model. Cost: constant. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_set_omit_final_softmax(model: *mut nk_model_t, omit: bool) {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    let Some(loaded) = (unsafe { handle::get(model) }) else { return };
+    // SAFETY: by this function's documentation the arena is as it was, and no run uses the model.
+    if let Ok(mut network) = unsafe { loaded.network() } {
+        network.set_omit_final_softmax(omit);
+    }
+}
+
+/// Whether the softmax at the end of a model is left out; false without a model and for one that has none there.
+///
+/// - model: a loaded model whose arena is as it was.
+///
+/// Threads: any. Cost: constant. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_omit_final_softmax(model: *const nk_model_t) -> bool {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    let Some(loaded) = (unsafe { handle::get(model) }) else { return false };
+    // SAFETY: by this function's documentation the arena is as it was, and the conventions give it to this thread.
+    unsafe { loaded.network() }.is_ok_and(|network| network.omits_final_softmax())
 }
 
 /// Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
@@ -207,105 +275,4 @@ unsafe fn load_memory(
         handle::store(model, loaded);
     }
     Ok(())
-}
-
-/// # Safety
-/// Each pointer is null or as the header says. Buffers need to be valid only for the counts that pass the checks.
-unsafe fn run(
-    model: *const nk_model_t,
-    arena: *mut arena::nk_arena_t,
-    input: *const f32,
-    input_count: u32,
-    output: *mut f32,
-    output_capacity: u32,
-    output_count: *mut u32,
-) -> Result<(), Error> {
-    required(model, "model is NULL")?;
-    required(arena, "arena is NULL")?;
-    required(input, "input is NULL")?;
-    required(output, "output is NULL")?;
-    required(output_count, "output_count is NULL")?;
-    // SAFETY: not null, and by this function's contract a handle.
-    let loaded = unsafe { handle::get(model) }.ok_or(handle::NOT_LOADED)?;
-    // SAFETY: by this function's contract the model's arena is as it was, and this thread alone uses the model.
-    let mut network = unsafe { loaded.network() }?;
-    check_float_call(&loaded, input, input_count, output, output_capacity)?;
-    let (inputs, outputs) = (input_count as usize, loaded.facts.output_elements() as usize);
-    // SAFETY: not null, a handle; the input's range was checked.
-    let input = unsafe { disjoint_input(&loaded, arena, input, inputs, output, outputs) }?;
-    // SAFETY: aligned, valid for their counts, apart from each other and from the model: checked by the two calls
-    // above.
-    let (input, output) =
-        unsafe { (core::slice::from_raw_parts(input, inputs), core::slice::from_raw_parts_mut(output, outputs)) };
-    network.run(input, output)?;
-    // SAFETY: not null, and the slices that it may overlap are not used any more.
-    unsafe { output_count.write_unaligned(outputs as u32) };
-    Ok(())
-}
-
-/// Everything that can be wrong with the arguments of a run, before a buffer is looked at.
-fn check_float_call(
-    loaded: &Loaded,
-    input: *const f32,
-    input_count: u32,
-    output: *mut f32,
-    output_capacity: u32,
-) -> Result<(), Error> {
-    let facts = &loaded.facts;
-    if facts.is_quantized() {
-        return Err(invalid("the model is int8 and takes no floats"));
-    }
-    let (inputs, outputs) = (facts.input_elements(), facts.output_elements());
-    if input_count != inputs {
-        let error = Error::new(ErrorKind::Argument).field("input_count");
-        return Err(error.found(u64::from(input_count)).expected(u64::from(inputs)));
-    }
-    if output_capacity < outputs {
-        let error = Error::new(ErrorKind::Buffer).field("output_capacity");
-        return Err(error.found(u64::from(output_capacity)).at_least(u64::from(outputs)));
-    }
-    if !input.is_aligned() || !output.is_aligned() {
-        return Err(invalid("input and output must be aligned to 4 bytes"));
-    }
-    let (region, region_bytes) = loaded.region();
-    let (blob, blob_bytes) = loaded.blob();
-    let (region, blob) = (Span::of(region, region_bytes), Span::of(blob, blob_bytes));
-    let (input, output) = (Span::of(input, inputs as usize), Span::of(output, outputs as usize));
-    if input.overlaps(region) || output.overlaps(region) || output.overlaps(blob) {
-        return Err(invalid("input or output lies in the memory of the model"));
-    }
-    Ok(())
-}
-
-/// The input at a place that the output does not touch: where it is, or copied to the free memory of the arena.
-///
-/// # Safety
-/// `arena` points to a handle, `input` and `output` are valid for their counts.
-unsafe fn disjoint_input(
-    loaded: &Loaded,
-    arena: *const arena::nk_arena_t,
-    input: *const f32,
-    inputs: usize,
-    output: *mut f32,
-    outputs: usize,
-) -> Result<*const f32, Error> {
-    let output = Span::of(output, outputs);
-    if !Span::of(input, inputs).overlaps(output) {
-        return Ok(input);
-    }
-    // SAFETY: by this function's contract. `state` is a copy, so that nothing is taken from the arena.
-    let mut state = unsafe { arena::get_or_empty(arena) };
-    let bytes = inputs * size_of::<f32>();
-    let copy = state
-        .alloc(bytes, align_of::<f32>())
-        .ok_or_else(|| state.too_small(bytes).note("input and output overlap; the input needs a copy"))?;
-    let copy = copy.cast::<f32>();
-    let (region, region_bytes) = loaded.region();
-    let place = Span::of(copy, inputs);
-    if place.overlaps(output) || place.overlaps(Span::of(region, region_bytes)) {
-        return Err(invalid("input and output overlap in the free memory of the arena"));
-    }
-    // SAFETY: `input` is valid for `inputs` floats, the arena's free memory too, and `copy` allows that they overlap.
-    unsafe { core::ptr::copy(input, copy, inputs) };
-    Ok(copy)
 }

@@ -3,12 +3,13 @@
 //! The handle alone answers them, also after the arena was reset.
 
 use super::errors::nk_status_t;
-use super::handle::{self, Facts};
+use super::handle::{self, Facts, Loaded};
 use super::inspect::{nk_arch_info_t, nk_network_kind, nk_network_kind_t};
 use super::last_error::report;
 use super::limits::NK_MAX_TENSOR_RANK;
 use super::model::nk_model_t;
 use super::raw::required;
+use super::tensor::{nk_dtype, nk_dtype_t};
 use crate::error::Error;
 
 /// Describes a loaded model as nk_parse_architecture() describes a file.
@@ -82,7 +83,36 @@ pub unsafe extern "C" fn nk_model_output_shape(
     shape: *mut u32,
 ) -> nk_status_t {
     // SAFETY: the conventions of the header, which `write_shape` repeats.
-    report(unsafe { write_shape(model, rank, shape, |facts| (facts.output_rank, facts.output_shape)) })
+    report(unsafe { write_shape(model, rank, shape, |facts| (facts.output_rank, facts.output_shape())) })
+}
+
+/// Type of a model's input: NK_DTYPE_FLOAT32 or NK_DTYPE_INT8; NK_DTYPE_FLOAT32 without a model. Threads: any. Since
+/// 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_input_dtype(model: *const nk_model_t) -> nk_dtype_t {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    dtype(unsafe { handle::get(model) })
+}
+
+/// Type of a model's output, which is that of its input. Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_output_dtype(model: *const nk_model_t) -> nk_dtype_t {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    dtype(unsafe { handle::get(model) })
+}
+
+/// Size of a model's input in bytes: 4 for each float or 1 for each int8; 0 without a model. Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_input_bytes(model: *const nk_model_t) -> usize {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    unsafe { handle::get(model) }.map_or(0, |loaded| bytes(&loaded.facts, loaded.facts.input_elements()))
+}
+
+/// Size of a model's output in bytes; 0 without a model. Threads: any. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_model_output_bytes(model: *const nk_model_t) -> usize {
+    // SAFETY: `model` is NULL or by the conventions points to a handle.
+    unsafe { handle::get(model) }.map_or(0, |loaded| bytes(&loaded.facts, loaded.facts.output_elements()))
 }
 
 /// Index of the largest of `count` floats, the first one if there are several. NaN never is the largest.
@@ -93,19 +123,44 @@ pub unsafe extern "C" fn nk_model_output_shape(
 /// Returns 0 for NULL, for no values and for nothing but NaN. Threads: any. Cost: linear. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_argmax_f32(values: *const f32, count: u32) -> u32 {
-    if values.is_null() {
-        return 0;
-    }
-    // SAFETY: by the conventions there are `count` floats; each read lies among them.
-    let value = |index: u32| unsafe { values.add(index as usize).read_unaligned() };
-    let mut best: Option<(u32, f32)> = None;
+    // SAFETY: `values` is NULL or by the conventions `count` floats.
+    unsafe { argmax(values, count, |value| value.is_nan()) }
+}
+
+/// Index of the largest of `count` int8 values, the first one if there are several.
+///
+/// - values: count values.
+/// - count: number of values.
+///
+/// Returns 0 for NULL and for no values. Threads: any. Cost: linear. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_argmax_i8(values: *const i8, count: u32) -> u32 {
+    // SAFETY: `values` is NULL or by the conventions `count` values.
+    unsafe { argmax(values, count, |_| false) }
+}
+
+/// # Safety
+/// `values` is null or points to `count` values.
+unsafe fn argmax<T: Copy + PartialOrd>(values: *const T, count: u32, is_skipped: impl Fn(T) -> bool) -> u32 {
+    let count = if values.is_null() { 0 } else { count };
+    let mut best: Option<(u32, T)> = None;
     for index in 0..count {
-        let candidate = value(index);
-        if !candidate.is_nan() && best.is_none_or(|(_, largest)| candidate > largest) {
+        // SAFETY: by this function's contract.
+        let candidate = unsafe { values.add(index as usize).read_unaligned() };
+        if !is_skipped(candidate) && best.is_none_or(|(_, largest)| candidate > largest) {
             best = Some((index, candidate));
         }
     }
     best.map_or(0, |(index, _)| index)
+}
+
+fn dtype(loaded: Option<Loaded>) -> nk_dtype_t {
+    let is_int8 = loaded.is_some_and(|loaded| loaded.facts.is_quantized());
+    if is_int8 { nk_dtype::NK_DTYPE_INT8 } else { nk_dtype::NK_DTYPE_FLOAT32 }
+}
+
+fn bytes(facts: &Facts, elements: u32) -> usize {
+    elements as usize * if facts.is_quantized() { size_of::<i8>() } else { size_of::<f32>() }
 }
 
 /// # Safety

@@ -2,7 +2,7 @@
 //!
 //! A .nk file can carry inputs and the outputs expected for them. Only on hosts.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use core::fmt::Write;
 
 use super::limits::NK_MAX_PATH_LEN;
@@ -27,8 +27,14 @@ pub type nk_test_summary_t = nk_test_summary;
 
 /// Runs the test cases that a file carries and prints what happens to C stdout.
 ///
-/// Memory comes from the heap for the duration of the call. The environment variable NETKIT_REGRESSION_VERBOSE asks for
-/// the long report (1, which is the default) or the short one (0).
+/// A float model passes a case when every output is within the file's tolerance and, where the case has a label, the
+/// largest output has that index. An int8 model passes when its largest output has the index of the label or, without
+/// one, of the largest expected output: expected outputs may come from a simulation in floats.
+///
+/// Memory comes from the heap for the duration of the call. Two environment variables count: NETKIT_REGRESSION_VERBOSE
+/// asks for the long report (1, which is the default) or the short one (0), and NETKIT_REGRESSION_STRICT=1 also compares
+/// every dequantised output of an int8 model, which may differ by the file's tolerance or by one step of the output,
+/// whichever is larger.
 ///
 /// - path: a .nk file; tried once more with `../` in front.
 ///
@@ -73,17 +79,23 @@ fn run_cases(path: &str, bytes: &[u8], out: &mut dyn Write) -> Result<nk_test_su
         );
         return Ok(nk_test_summary { passed: 0, failed: 1 });
     };
-    let counts = regression::run(path, &model, memory.bytes(), Options { verbose: is_verbose() }, out);
+    let options = Options { verbose: is_verbose(), strict: is_set(c"NETKIT_REGRESSION_STRICT") == Some(true) };
+    let counts = regression::run(path, &model, memory.bytes(), options, out);
     Ok(nk_test_summary { passed: counts.passed, failed: counts.failed })
 }
 
 /// `NETKIT_REGRESSION_VERBOSE=1` asks for the long report, `0` for the short one; without it the report is long, except
 /// where `GITHUB_ACTIONS` is set.
 fn is_verbose() -> bool {
-    match host::variable(c"NETKIT_REGRESSION_VERBOSE").and_then(|value| value.to_bytes().first().copied()) {
-        Some(b'1') => true,
-        Some(b'0') => false,
-        _ => host::variable(c"GITHUB_ACTIONS").is_none(),
+    is_set(c"NETKIT_REGRESSION_VERBOSE").unwrap_or_else(|| host::variable(c"GITHUB_ACTIONS").is_none())
+}
+
+/// Whether an environment variable begins with 1 or with 0; `None` when it does neither.
+fn is_set(name: &CStr) -> Option<bool> {
+    match host::variable(name).and_then(|value| value.to_bytes().first().copied()) {
+        Some(b'1') => Some(true),
+        Some(b'0') => Some(false),
+        _ => None,
     }
 }
 

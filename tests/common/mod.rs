@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use netkit::format::quant::QuantParams;
 use netkit::format::records::{ActivationCode, Conv2d, Dense};
-use netkit::format::write::{ModelSpec, Sink};
-use netkit::format::{DType, Layer, NETWORK_CNN, NETWORK_MLP, TensorEntry};
+use netkit::format::write::{ModelSpec, QuantSpec, Sink};
+use netkit::format::{DType, Layer, NETWORK_CNN, NETWORK_MLP, QuantEntry, TensorEntry};
 use netkit::{MemoryPlan, Model, Network};
 
 /// All `.nk` files at hand: those of the repository, those in folders named by `NETKIT_EXTRA_MODELS` (separated by `:`),
@@ -139,6 +140,68 @@ impl TestModel {
             quant: None,
             weight_payload: &payload(&weights),
             bias_payload: &payload(&biases),
+            cases: None,
+        };
+        let mut sink = Bytes::default();
+        spec.write(&mut sink).expect("within the limits of the format");
+        sink.0
+    }
+}
+
+/// An int8 model to be changed and written: 4x4x2 -> conv 3x3, 3 filters, per channel.
+#[derive(Clone)]
+pub struct Int8Model {
+    pub layers: Vec<Layer>,
+    pub weights: Vec<TensorEntry>,
+    pub biases: Vec<TensorEntry>,
+    pub quant: Vec<QuantEntry>,
+    pub channel_scales: Vec<Vec<f32>>,
+    /// Value of every weight.
+    pub weight: i8,
+    /// Value of every bias.
+    pub bias: i32,
+}
+
+impl Int8Model {
+    pub fn conv() -> Self {
+        let int8 = |shape: &[u32], dtype| TensorEntry { dtype, ..entry(shape) };
+        let params = |scale, zero_point| QuantParams { scale, zero_point };
+        Self {
+            layers: vec![Layer::Conv2d(conv_record(3, 1, 3))],
+            weights: vec![int8(&[3, 3, 3, 2], DType::Int8)],
+            biases: vec![int8(&[3], DType::Int32)],
+            quant: vec![QuantEntry {
+                input: params(0.5, -3),
+                weights: params(0.25, 0),
+                bias: params(0.125, 0),
+                output: params(1.0, 4),
+            }],
+            channel_scales: vec![vec![0.25, 0.125, 0.0625]],
+            weight: 2,
+            bias: 7,
+        }
+    }
+
+    /// The file.
+    pub fn bytes(&self) -> Vec<u8> {
+        let count = |entries: &[TensorEntry]| entries.iter().map(|entry| entry.num_elements() as usize).sum::<usize>();
+        let scales: Vec<Vec<u8>> = self
+            .channel_scales
+            .iter()
+            .map(|list| list.iter().flat_map(|scale| scale.to_le_bytes()).collect())
+            .collect();
+        let scales: Vec<&[u8]> = scales.iter().map(Vec::as_slice).collect();
+        let spec = ModelSpec {
+            version: 4,
+            network: NETWORK_CNN,
+            input_rank: 3,
+            input_shape: [4, 4, 2, 0],
+            layers: &self.layers,
+            weights: &self.weights,
+            biases: &self.biases,
+            quant: Some(QuantSpec { entries: &self.quant, channel_scales: Some(&scales) }),
+            weight_payload: &vec![self.weight as u8; count(&self.weights)],
+            bias_payload: &self.bias.to_le_bytes().repeat(count(&self.biases)),
             cases: None,
         };
         let mut sink = Bytes::default();

@@ -16,6 +16,7 @@ Modules
     float_net   float executor, all 14 layer kinds
     int8_ops    integer operators (bit-exact)
     int8_softmax  integer softmax (bit-exact)
+    int8_tables  sigmoid, tanh and leaky ReLU as tables (bit-exact)
     int8_net    int8 executor
     quantize    post-training quantisation of a float model
     cases       embedded test cases: running, making, comparing

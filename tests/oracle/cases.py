@@ -26,8 +26,9 @@ def execute(model, inputs):
     if model.quant is None:
         return FloatNet(model).run(inputs)
     net = Int8Net(model)
-    scale, zero = net.output_quant()
-    return ((net.run(inputs).astype(np.float64) - zero) * float(F32(scale))).astype(F32)
+    whole = net.run(inputs).astype(np.float64)
+    scale, zero = net.tracked
+    return ((whole - zero) * float(F32(scale))).astype(F32)
 
 
 def make_case(model, name, inputs, label=-1):

@@ -32,6 +32,18 @@ class Quant:
     out_zero: int
     channel_scales: np.ndarray | None = None
 
+    @property
+    def input(self):
+        return self.in_scale, self.in_zero
+
+    @property
+    def bias(self):
+        return self.bias_scale, self.bias_zero
+
+    @property
+    def output(self):
+        return self.out_scale, self.out_zero
+
     def scalars(self):
         return (self.in_scale, self.in_zero, self.weight_scale, self.weight_zero,
                 self.bias_scale, self.bias_zero, self.out_scale, self.out_zero)

@@ -69,7 +69,7 @@ def scale_by(x, mantissa, exponent):
 
 
 def clamp_range(activation, scale, zero):
-    """Output limits; activations without an integer form do nothing."""
+    """Output limits; activations other than relu and relu6 do not clamp."""
     low = min(max(zero, INT8_MIN), INT8_MAX)
     if activation == r.RELU:
         return low, INT8_MAX
@@ -135,11 +135,12 @@ def avg_pool(x, window, zero):
     return np.clip(np.copysign(size, total).astype(np.int64) + zero, INT8_MIN, INT8_MAX)
 
 
-def add(a, a_quant, b, b_quant, out_quant):
-    """Residual addition; each *_quant is (scale, zero point)."""
+def add(a, a_quant, b, b_quant, out_quant, activation=r.NONE):
+    """Residual addition with a clamp; each *_quant is (scale, zero point)."""
     twice = 2.0 * max(real(a_quant[0]), real(b_quant[0]))
     parts = []
     for values, (scale, zero) in ((a, a_quant), (b, b_quant)):
         parts.append(scale_by((values - zero) << 20, *multiplier(real(scale) / twice)))
     result = multiplier(twice / (float(1 << 20) * real(out_quant[0])))
-    return np.clip(scale_by(wrap32(parts[0] + parts[1]), *result) + out_quant[1], INT8_MIN, INT8_MAX)
+    total = scale_by(wrap32(parts[0] + parts[1]), *result) + out_quant[1]
+    return np.clip(total, *clamp_range(activation, *out_quant))

@@ -16,7 +16,7 @@ from .container import MLP
 from .records import FormatError
 
 INT8_KINDS = (r.DENSE, r.CONV2D, r.MAX_POOL2D, r.FLATTEN, r.AVG_POOL2D,
-              r.DEPTHWISE_CONV2D, r.MOBILENETV4_UIB)
+              r.DEPTHWISE_CONV2D, r.MOBILENETV4_UIB, r.RESNET_BASIC_BLOCK)
 
 
 class Step(NamedTuple):
@@ -209,6 +209,8 @@ def plan(model):
         shape = current.output
     _require(used == len(model.weights), "tensors left over")
     _check_values(model)
+    if model.quant is not None:
+        _check_quant(model, steps)
     _check_cases(model, math.prod(shape))
     return steps
 
@@ -222,21 +224,40 @@ def _check_values(model):
     for layer in model.layers:
         for name in ("alpha", "eps"):
             _require(math.isfinite(getattr(layer, name, 0.0)), f"{name} must be finite")
-    if model.quant is not None:
-        _check_quant(model)
 
 
-def _check_quant(model):
+def _check_quant(model, steps):
     _require(len(model.quant) == len(model.weights), "one quantisation entry per weight tensor")
-    for entry, weight, bias in zip(model.quant, model.weights, model.biases):
-        scales = (entry.in_scale, entry.weight_scale, entry.out_scale)
-        zeros = (entry.in_zero, entry.weight_zero, entry.out_zero)
-        if entry.channel_scales is not None:
-            _require(len(entry.channel_scales) == bias.size, "one weight scale per channel")
-            scales += tuple(entry.channel_scales)
-        _require(all(math.isfinite(s) and s > 0 for s in scales), "scales must be positive")
-        _require(all(-128 <= z <= 127 for z in zeros), "zero points must fit int8")
-        _require(entry.weight_zero == 0 or weight.ndim == 2, "convolutions need symmetric weights")
+    used = 0
+    for current in steps:
+        owned = slice(used, used + len(current.weights))
+        for entry, weight, bias in zip(model.quant[owned], model.weights[owned], model.biases[owned]):
+            _check_entry(entry, bias)
+            _require(entry.weight_zero == 0 or current.layer.kind == r.DENSE, "convolutions need symmetric weights")
+            _check_sums(entry, weight, bias)
+        if current.layer.kind == r.RESNET_BASIC_BLOCK:
+            scale, zero = model.quant[used + 1].bias
+            _require(scale > 0 and -128 <= zero <= 127, "a ResNet block needs the parameters of its sum")
+        used = owned.stop
+
+
+def _check_entry(entry, bias):
+    scales = (entry.in_scale, entry.weight_scale, entry.out_scale)
+    zeros = (entry.in_zero, entry.weight_zero, entry.out_zero)
+    if entry.channel_scales is not None:
+        _require(len(entry.channel_scales) == bias.size, "one weight scale per channel")
+        scales += tuple(entry.channel_scales)
+    _require(all(math.isfinite(s) and s > 0 for s in scales), "scales must be positive")
+    _require(all(-128 <= z <= 127 for z in zeros), "zero points must fit int8")
+    _require(math.isfinite(entry.bias_scale), "bias scales must be finite")
+
+
+def _check_sums(entry, weight, bias):
+    """No input may drive a channel's sum out of 32 bits."""
+    rows = np.abs(weight.reshape(bias.size, -1).astype(np.int64) - entry.weight_zero).sum(axis=1)
+    reach = max(127 - entry.in_zero, entry.in_zero + 128)
+    largest = rows * reach + np.abs(bias.astype(np.int64))
+    _require((largest <= 2**31 - 1).all(), "the sums of a channel can leave 32 bits")
 
 
 def _check_cases(model, outputs):

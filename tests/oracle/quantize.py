@@ -2,13 +2,15 @@
 
 Activations get one scale and zero point from the smallest and largest value
 seen on calibration inputs; weights are symmetric, per output channel or per
-tensor; biases are int32.  A softmax layer is calibrated on its logits.
+tensor; biases are int32.  Layers with softmax, sigmoid, tanh or leaky ReLU are
+calibrated on what goes into the activation.
 """
 
 import numpy as np
 
 from . import float_ops as ops
 from . import geometry as g
+from . import int8_tables as tables
 from . import records as r
 from .container import Model, Quant
 from .int8_ops import SOFTMAX_SCALE, SOFTMAX_ZERO, real
@@ -37,7 +39,7 @@ def quantise_values(values, scale, zero):
     return np.clip(whole, -128, 127).astype(np.int8)
 
 
-_ACTIVATIONS = (r.NONE, r.RELU, r.RELU6)
+_ACTIVATIONS = (r.NONE, r.RELU, r.RELU6, *tables.ACTIVATIONS)
 
 
 def supported(layer):
@@ -63,11 +65,14 @@ class _Quantiser:
                 raise r.FormatError(f"{layer} has no int8 form")
             if layer.kind == r.MOBILENETV4_UIB:
                 self._uib(layer)
+            elif layer.kind == r.RESNET_BASIC_BLOCK:
+                self._resnet(layer)
             elif layer.kind == r.FLATTEN:
                 self.maps = [x.reshape(-1) for x in self.maps]
             elif layer.kind in (r.MAX_POOL2D, r.AVG_POOL2D):
                 pool = ops.max_pool if layer.kind == r.MAX_POOL2D else ops.avg_pool
-                self.maps = [pool(x, g.pool_window(layer)) for x in self.maps]
+                pooled = [pool(x, g.pool_window(layer)) for x in self.maps]
+                self.maps = [np.where(y == ops.LOWEST, ops.F32(0), y) for y in pooled]
             else:
                 self._weighted(layer)
         return self.result
@@ -81,9 +86,9 @@ class _Quantiser:
             r.DEPTHWISE_CONV2D: lambda x: ops.depthwise(
                 x, weight, bias, g.depthwise_window(layer, weight.size)),
         }[layer.kind]
-        self._emit(weight, bias, run, layer.activation)
+        self._emit(weight, bias, run, layer.activation, layer.alpha)
 
-    def _emit(self, weight, bias, run, activation, residual=None):
+    def _emit(self, weight, bias, run, activation, alpha=0.0, residual=None):
         """Quantise one weight tensor and move the activations past it."""
         outputs = [run(x) for x in self.maps]
         if activation in (r.RELU, r.RELU6):      # the clamp at 6 is left to the integers
@@ -94,9 +99,11 @@ class _Quantiser:
         else:
             output = affine(outputs)
         self._store(weight, bias, output)
-        self.maps = [ops.activate(y, activation, 0.0) for y in outputs]
-        softmax = activation == r.SOFTMAX
-        self.current = (SOFTMAX_SCALE, SOFTMAX_ZERO) if softmax else output
+        self.maps = [ops.activate(y, activation, alpha) for y in outputs]
+        self.current = (SOFTMAX_SCALE, SOFTMAX_ZERO) if activation == r.SOFTMAX else output
+        if activation in tables.ACTIVATIONS:
+            entry = self.result.quant[-1]
+            self.current = entry.bias_scale, entry.bias_zero = tables.output(activation, entry)
 
     def _store(self, weight, bias, output):
         wide = weight.astype(np.float64).reshape(bias.size, -1)
@@ -132,6 +139,23 @@ class _Quantiser:
             self._uib_depthwise(layer.middle_kernel, middle, r.RELU)
         self._uib_point(r.NONE, block_input if g.uib_has_residual(layer) else None)
 
+    def _resnet(self, layer):
+        """The sum's parameters go into the second convolution's bias parameters."""
+        block_input, block_quant = self.maps, self.current
+        self._convolution(g.square(3, layer.stride, 1), r.RELU)
+        self._convolution(g.square(3, 1, 1), r.NONE)
+        own, entry, other = self.maps, self.result.quant[-1], block_input
+        if g.resnet_has_projection(layer):
+            self.maps, self.current = block_input, block_quant
+            self._convolution(g.square(1, layer.stride, 0), r.NONE)
+            other = self.maps
+        self.maps = [ops.relu(ops.add(y, x)) for y, x in zip(own, other)]
+        self.current = entry.bias_scale, entry.bias_zero = affine(self.maps)
+
+    def _convolution(self, window, activation):
+        weight, bias = self._folded()
+        self._emit(weight, bias, lambda x: ops.conv2d(x, weight, bias, window), activation)
+
     def _uib_depthwise(self, kernel, stride, activation):
         weight, bias = self._folded()
         window = g.square(kernel, stride, (kernel - 1) // 2)
@@ -139,7 +163,7 @@ class _Quantiser:
 
     def _uib_point(self, activation, residual):
         weight, bias = self._folded()
-        self._emit(weight, bias, lambda x: ops.conv2d(x, weight, bias, _POINT), activation, residual)
+        self._emit(weight, bias, lambda x: ops.conv2d(x, weight, bias, _POINT), activation, residual=residual)
 
 
 def quantise(model, calibration, per_channel=True):

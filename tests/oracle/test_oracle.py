@@ -8,10 +8,11 @@ import unittest
 
 import numpy as np
 
-from . import build, cases, container, float_ops, geometry, int8_ops, int8_softmax, plan, stable
+from . import build, cases, container, float_ops, geometry, int8_ops, int8_softmax, int8_tables, plan, stable
 from . import records as r
 from . import synth, synth_int8
 from .float_net import FloatNet
+from .int8_net import Int8Net
 from .prng import Prng
 from .quantize import quantise, quantise_values
 
@@ -59,6 +60,18 @@ class Synth(unittest.TestCase):
         for kind in (r.DENSE, r.CONV2D, r.DEPTHWISE_CONV2D):
             self.assertEqual({x.activation for x in layers if x.kind == kind}, set(range(7)))
         self.assertEqual({x.convs for x in layers if x.kind == r.YOLOX_DECOUPLED_HEAD}, set(range(5)))
+
+    def test_every_int8_form(self):
+        models = [model for _, model in synth_int8.models(3, 200)]
+        layers = [layer for model in models for layer in model.layers]
+        self.assertEqual({layer.kind for layer in layers}, set(plan.INT8_KINDS))
+        for kind, codes in ((r.DENSE, range(7)), (r.CONV2D, range(6)), (r.DEPTHWISE_CONV2D, range(6))):
+            self.assertEqual({x.activation for x in layers if x.kind == kind}, set(codes))
+        firsts = {model.layers[0].kind for model in models}
+        self.assertLessEqual({r.RESNET_BASIC_BLOCK, r.MOBILENETV4_UIB, r.MAX_POOL2D, r.AVG_POOL2D}, firsts)
+        zeros = {entry.weight_zero for model in models for entry in model.quant}
+        self.assertLessEqual({-128, 0, 127}, zeros)
+        self.assertEqual({sum(w.size for w in model.weights) % 4 for model in models}, set(range(4)))
 
     def test_cases_hold(self):
         for source in (synth, synth_int8):
@@ -155,14 +168,82 @@ class Integers(unittest.TestCase):
         self.assertEqual(int8_ops.avg_pool(x, window, -10).item(), -11)
         self.assertEqual(int8_ops.avg_pool(x, window, -128).item(), -10)
 
+    def test_tables(self):
+        sigmoid = int8_tables.table(r.SIGMOID, 0.0, (1 / 16, 0), int8_tables.SIGMOID_OUTPUT)
+        self.assertEqual(sigmoid[[0, 128, 255]].tolist(), [-128, 0, 127])
+        tanh = int8_tables.table(r.TANH, 0.0, (1 / 16, 3), int8_tables.TANH_OUTPUT)
+        self.assertEqual(tanh[[0, 131, 139, 255]].tolist(), [-128, 0, round(128 * math.tanh(0.5)), 127])
+        leaky = int8_tables.table(r.LEAKY_RELU, 0.5, (2.0, 1), (2.0, 1))
+        self.assertEqual(leaky[[0, 126, 127, 128, 129, 130, 255]].tolist(), [-64, -1, 0, 0, 1, 2, 127])
+
+    def test_only_a_descriptor_that_asks_gets_a_table(self):
+        net = build.cnn(1, 1, 1, build.GridTensors(Prng(7))).add(r.conv2d(1, 4, r.TANH))
+        model = quantise(net.model, [np.array([-2.0]), np.array([2.0])])
+        whole = Int8Net(model)
+        results = [whole.run([90])]
+        self.assertEqual(whole.tracked, (1 / 128, 0))
+        model.quant[0].bias_zero = 1
+        results.append(whole.run([90]))
+        self.assertEqual(whole.tracked, model.quant[0].output)
+        model.layers[0].activation = r.NONE
+        np.testing.assert_array_equal(results[1], whole.run([90]))
+        self.assertFalse((results[0] == results[1]).all())
+
+    def test_resnet_by_hand(self):
+        """One pixel, so only the centres of the kernels count; all scales are powers of two."""
+        def quant(*scalars):
+            return container.Quant(*scalars)
+
+        def centre(value):
+            kernel = np.zeros((1, 3, 3, 1), dtype=np.int8)
+            kernel[0, 1, 1, 0] = value
+            return kernel
+        model = container.Model(container.CNN, (1, 1, 1), [r.resnet(1, 1)], [centre(3), centre(-2)],
+                                [np.array([4], "<i4"), np.array([-1], "<i4")],
+                                [quant(0.5, 1, 1.0, 0, 0.5, 0, 1.0, -10), quant(1.0, -10, 0.5, 0, 0.25, 7, 0.5, 3)])
+        plan.plan(model)
+        net = Int8Net(model)
+        # x = (q - 1) / 2; y = relu(3 x + 2); z = -y - 1/2; the sum relu(z + x) is in quarters around 7, here always 0.
+        for q in (-3, 1, 11):
+            self.assertEqual(net.run([q]).tolist(), [7], q)
+        # Now z = y - 1/2. For q = 11, x = 5, y = 17, z = 16.5: the sum 21.5 is 86 quarters. For q = -3 it is negative.
+        model.weights[1] = centre(2)
+        self.assertEqual(net.run([11]).tolist(), [93])
+        self.assertEqual(net.run([-3]).tolist(), [7])
+        self.assertEqual(net.tracked, (0.25, 7))
+
+    def test_int8_refusals(self):
+        def block():
+            net = build.cnn(3, 3, 2, build.GridTensors(Prng(8))).add(r.resnet(2, 2))
+            return quantise(net.model, [np.linspace(-2, 2, 18)])
+
+        def refused(change):
+            model = block()
+            plan.plan(model)
+            change(model)
+            with self.assertRaises(r.FormatError):
+                plan.plan(model)
+        refused(lambda model: setattr(model.quant[1], "bias_scale", 0.0))
+        refused(lambda model: setattr(model.quant[1], "bias_zero", 128))
+        refused(lambda model: setattr(model.quant[0], "weight_zero", 1))
+        refused(lambda model: model.biases[0].fill(2**31 - 1000))
+        refused(lambda model: model.quant.pop())
+        for layer in (r.batch_norm(2), r.layer_norm(2), r.convnext(2), r.yolox_head(2, 1, 1, 0), r.tap(2, 0)):
+            refused(lambda model, layer=layer: model.layers.append(layer))
+
     def test_quantised_follows_float(self):
+        for layers in ((r.conv2d(3, 4, r.RELU, pads=(0, 1, 1, 1)), r.uib(4, 4, 3, 3)),
+                       (r.resnet(3, 3), r.resnet(3, 4, 2)),
+                       (r.conv2d(2, 4, r.LEAKY_RELU, alpha=0.2), r.conv2d(1, 3, r.TANH), r.conv2d(1, 2, r.SIGMOID))):
+            self.follows(layers)
+
+    def follows(self, layers):
         rng = Prng(6)
-        net = build.cnn(6, 6, 3, build.GridTensors(rng))
-        net.add(r.conv2d(3, 4, r.RELU, pads=(0, 1, 1, 1)), r.uib(4, 4, 3, 3))
+        net = build.cnn(6, 6, 3, build.GridTensors(rng)).add(*layers)
         inputs = [rng.grid(-2, 2, (108,)) for _ in range(6)]
         model = quantise(net.model, inputs)
         entry = model.quant[0]
-        step = model.quant[-1].out_scale
+        step = Int8Net(model).output_quant()[0]
         for values in inputs:
             whole = quantise_values(values, entry.in_scale, entry.in_zero)
             error = cases.execute(model, whole) - FloatNet(net.model).run(values)

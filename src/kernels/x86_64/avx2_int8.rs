@@ -5,16 +5,17 @@
 //! in plain loops over tiles, hence the intrinsics; they are the only ones in this library.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi32, _mm_and_si128, _mm_cvtsi64_si128, _mm_madd_epi16, _mm_set1_epi32, _mm_setzero_si128,
-    _mm_srai_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi32,
-    _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
-    _mm256_extracti128_si256, _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_si256,
+    __m128i, __m256i, _mm_add_epi32, _mm_cvtsi64_si128, _mm_madd_epi16, _mm_set1_epi16, _mm_set1_epi32,
+    _mm_setzero_si128, _mm_srai_epi16, _mm_sub_epi16, _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_add_epi32,
+    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_madd_epi16, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_sub_epi16,
 };
 
 use bytemuck::cast;
 
 use crate::kernels::Level;
-use crate::kernels::int8::portable::tile::{InnerLoops, OUTPUTS, PANEL, PANEL_ROWS, Pairs, add_rest};
+use crate::kernels::int8::portable::finish::{self, Lanes};
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, PANEL_ROWS, Pairs, STRIP, Windows, add_rest};
 use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};
 
 /// `MASKS[n..][..L]` keeps the last `n` of `L` lanes, for L up to 16.
@@ -35,44 +36,61 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
 static MASKS_8: [[i16; 8]; 8] = masks();
 static MASKS_16: [[i16; 16]; 16] = masks();
 
-/// The inner loops of one instruction set; the only differences are in `$widen`, `$add_up` and the intrinsics' names.
+/// `InnerLoops::dot` of one instruction set. No closures in here: those of a function with a target feature are not
+/// inlined into what takes them.
 macro_rules! dot {
-    ($lanes:literal, $masks:ident, $widen:expr, $and:ident, $add:ident, $madd:ident, $zero:ident, $add_up:expr,
-        $input:ident, $weights:ident) => {{
-        let len = $input[0].len();
-        let mut sums = [[$zero(); OUTPUTS]; R];
-        let (x_chunks, w_chunks) = ($input.map(|x| x.as_chunks::<$lanes>().0), $weights.map(|w| w.as_chunks().0));
-        let chunks = len / $lanes;
-        if x_chunks.iter().any(|x| x.len() != chunks) || w_chunks.iter().any(|w| w.len() != chunks) {
-            return [[0; OUTPUTS]; R];
+    ($lanes:literal, $masks:ident, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident, $input:ident, $weights:ident) => {{
+        let (len, chunks) = ($input[0].len(), $input[0].len() / $lanes);
+        let mut sums = [[$zero(); O]; R];
+        let mut x_chunks = [&[[0i16; $lanes]; 0][..]; R];
+        let mut w_chunks = [&[[0i8; $lanes]; 0][..]; O];
+        let mut is_equal = true;
+        for r in 0..R {
+            x_chunks[r] = $input[r].as_chunks().0;
+            is_equal &= $input[r].len() == len;
+        }
+        for o in 0..O {
+            w_chunks[o] = $weights[o].as_chunks().0;
+            is_equal &= $weights[o].len() == len;
+        }
+        if !is_equal {
+            return [[0; O]; R];
         }
         for k in 0..chunks {
-            let x = x_chunks.map(|x| cast(x[k]));
-            for o in 0..OUTPUTS {
+            for o in 0..O {
                 let w = $widen(w_chunks[o][k]);
                 for r in 0..R {
-                    sums[r][o] = $add(sums[r][o], $madd(x[r], w));
+                    sums[r][o] = $add_product(sums[r][o], x_chunks[r][k], w);
                 }
             }
         }
+        let mut totals = [[0; O]; R];
+        if chunks == 0 {
+            add_rest(&mut totals, $input, $weights);
+            return totals;
+        }
         let rest = len % $lanes;
-        if rest > 0 && chunks > 0 {
+        if rest > 0 {
             // The last whole vector ends with the rest; what has been added already is masked.
-            let mask = cast($masks[rest]);
-            let x = $input.map(|x| x.last_chunk().map_or($zero(), |&x| $and(cast::<[i16; $lanes], _>(x), mask)));
-            for o in 0..OUTPUTS {
+            for o in 0..O {
                 let Some(&w) = $weights[o].last_chunk() else { break };
                 let w = $widen(w);
                 for r in 0..R {
-                    sums[r][o] = $add(sums[r][o], $madd(x[r], w));
+                    let Some(x) = $input[r].last_chunk::<$lanes>() else { break };
+                    let mut masked = *x;
+                    for i in 0..$lanes {
+                        masked[i] &= $masks[rest][i];
+                    }
+                    sums[r][o] = $add_product(sums[r][o], masked, w);
                 }
             }
         }
-        let mut sums = sums.map($add_up);
-        if chunks == 0 {
-            add_rest(&mut sums, $input, $weights);
+        for r in 0..R {
+            for o in 0..O {
+                totals[r][o] = $add_up(sums[r][o]);
+            }
         }
-        sums
+        totals
     }};
 }
 
@@ -80,43 +98,72 @@ macro_rules! dot {
 pub(in crate::kernels) struct Sse2;
 
 impl InnerLoops for Sse2 {
-    const HAS_OUTER: bool = true;
+    const HAS_VECTORS: bool = true;
 
     #[inline(always)]
-    fn dot<const R: usize>(input: [&[i16]; R], weights: [&[i8]; OUTPUTS]) -> [[i32; OUTPUTS]; R] {
+    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
         #[inline(never)]
         #[target_feature(enable = "sse2")]
-        fn compiled<const R: usize>(input: [&[i16]; R], weights: [&[i8]; OUTPUTS]) -> [[i32; OUTPUTS]; R] {
-            dot!(
-                8, MASKS_8, widen_8, _mm_and_si128, _mm_add_epi32, _mm_madd_epi16, _mm_setzero_si128,
-                |sums| cast(add_up(sums)), input, weights
-            )
+        fn compiled<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
+            dot!(8, MASKS_8, _mm_setzero_si128, widen_8, add_product, add_up, input, weights)
         }
         // SAFETY: SSE2 belongs to the baseline of x86-64.
         unsafe { compiled(input, weights) }
     }
 
     #[inline(always)]
-    fn outer(input: [&[[i16; 2]]; PANEL_ROWS], panel: &[Pairs]) -> [[i32; PANEL]; PANEL_ROWS] {
+    fn outer(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
         #[inline(never)]
         #[target_feature(enable = "sse2")]
-        fn compiled(input: [&[[i16; 2]]; PANEL_ROWS], panel: &[Pairs]) -> [[i32; PANEL]; PANEL_ROWS] {
-            let mut sums = [[_mm_setzero_si128(); 2]; PANEL_ROWS];
-            if input.iter().all(|x| x.len() == panel.len()) {
-                for (k, &weights) in panel.iter().enumerate() {
-                    let weights: [__m128i; 2] = cast(weights);
-                    for (sums, x) in sums.iter_mut().zip(input) {
-                        let x = _mm_set1_epi32(cast(x[k]));
-                        for (sum, w) in sums.iter_mut().zip(weights) {
-                            *sum = _mm_add_epi32(*sum, _mm_madd_epi16(x, w));
+        fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
+            let mut rest = input;
+            for all_sums in all_sums.as_chunks_mut::<PANEL_ROWS>().0 {
+                let mut rows = [rest; PANEL_ROWS];
+                for row in &mut rows {
+                    let Some((first, others)) = rest.split_at_checked(panel.len()) else { return };
+                    (*row, rest) = (first, others);
+                }
+                let mut sums = [[_mm_setzero_si128(); 2]; PANEL_ROWS];
+                for (k, weights) in panel.iter().enumerate() {
+                    let weights: [__m128i; 2] = cast(*weights);
+                    for r in 0..PANEL_ROWS {
+                        let x = _mm_set1_epi32(cast(rows[r][k]));
+                        for half in 0..2 {
+                            sums[r][half] = _mm_add_epi32(sums[r][half], _mm_madd_epi16(x, weights[half]));
                         }
                     }
                 }
+                *all_sums = cast(sums);
             }
-            cast(sums)
         }
         // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe { compiled(input, panel) }
+        unsafe { compiled(input, panel, all_sums) }
+    }
+
+    #[inline(always)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+        #[inline(never)]
+        #[target_feature(enable = "sse2")]
+        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+            let zero_point = _mm_set1_epi16(i16::from(windows.zero_point));
+            for at in 0..sums.len() {
+                let mut totals = [_mm_setzero_si128(); 2];
+                for row in 0..windows.rows {
+                    let Some(mut row) = windows.row(at, row) else { return };
+                    while let Some((x, y, weights)) = row.next_pair() {
+                        add_taps(&mut totals, x, y, zero_point, weights);
+                    }
+                }
+                sums[at] = cast(totals);
+            }
+        }
+        // SAFETY: SSE2 belongs to the baseline of x86-64.
+        unsafe { compiled(windows, sums) }
+    }
+
+    #[inline(never)]
+    fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+        finish::codes(lanes, sums, output, pitch);
     }
 }
 
@@ -127,61 +174,135 @@ fn widen_8(codes: [i8; 8]) -> __m128i {
     _mm_srai_epi16::<8>(_mm_unpacklo_epi8(codes, codes))
 }
 
-/// The sum of all lanes of each vector.
 #[inline]
 #[target_feature(enable = "sse2")]
-fn add_up(sums: [__m128i; 4]) -> __m128i {
-    let [a, b, c, d] = sums;
-    let ab = _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-    let cd = _mm_add_epi32(_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-    _mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd))
+fn add_product(sums: __m128i, x: [i16; 8], w: __m128i) -> __m128i {
+    _mm_add_epi32(sums, _mm_madd_epi16(cast(x), w))
+}
+
+/// The sum of all lanes.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn add_up(sums: __m128i) -> i32 {
+    let [a, b, c, d]: [i32; 4] = cast(sums);
+    (a.wrapping_add(b)).wrapping_add(c.wrapping_add(d))
+}
+
+/// Two taps of a block of channels: their codes alternate, and so do their weights.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn add_taps(sums: &mut [__m128i; 2], x: [i8; BLOCK], y: [i8; BLOCK], zero_point: __m128i, weights: &Pairs) {
+    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(x)), _mm_cvtsi64_si128(cast(y)));
+    let [w_low, w_high]: [__m128i; 2] = cast(*weights);
+    let low = _mm_srai_epi16::<8>(_mm_unpacklo_epi8(codes, codes));
+    let high = _mm_srai_epi16::<8>(_mm_unpackhi_epi8(codes, codes));
+    sums[0] = _mm_add_epi32(sums[0], _mm_madd_epi16(_mm_sub_epi16(low, zero_point), w_low));
+    sums[1] = _mm_add_epi32(sums[1], _mm_madd_epi16(_mm_sub_epi16(high, zero_point), w_high));
 }
 
 /// Products with vectors of 256 bits.
 struct Avx2;
 
 impl InnerLoops for Avx2 {
-    const HAS_OUTER: bool = true;
+    const HAS_VECTORS: bool = true;
 
     #[inline(always)]
-    fn dot<const R: usize>(input: [&[i16]; R], weights: [&[i8]; OUTPUTS]) -> [[i32; OUTPUTS]; R] {
+    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
         #[inline(never)]
         #[target_feature(enable = "avx2")]
-        fn compiled<const R: usize>(input: [&[i16]; R], weights: [&[i8]; OUTPUTS]) -> [[i32; OUTPUTS]; R] {
-            dot!(
-                16, MASKS_16, |w: [i8; 16]| _mm256_cvtepi8_epi16(cast(w)), _mm256_and_si256, _mm256_add_epi32,
-                _mm256_madd_epi16, _mm256_setzero_si256, |sums| cast(add_up(sums.map(|sums| add_halves(sums)))), input, weights
-            )
+        fn compiled<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
+            dot!(16, MASKS_16, _mm256_setzero_si256, widen_16, add_product_256, add_up_256, input, weights)
         }
         // SAFETY: only the kernels below name this type, and they run after `has_avx2` has found the feature.
         unsafe { compiled(input, weights) }
     }
 
     #[inline(always)]
-    fn outer(input: [&[[i16; 2]]; PANEL_ROWS], panel: &[Pairs]) -> [[i32; PANEL]; PANEL_ROWS] {
+    fn outer(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
         #[inline(never)]
         #[target_feature(enable = "avx2")]
-        fn compiled(input: [&[[i16; 2]]; PANEL_ROWS], panel: &[Pairs]) -> [[i32; PANEL]; PANEL_ROWS] {
-            let mut sums = [_mm256_setzero_si256(); PANEL_ROWS];
-            if input.iter().all(|x| x.len() == panel.len()) {
-                for (k, &weights) in panel.iter().enumerate() {
-                    for (sum, x) in sums.iter_mut().zip(input) {
-                        let x = _mm256_set1_epi32(cast(x[k]));
-                        *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(x, cast(weights)));
+        fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
+            let mut rest = input;
+            for all_sums in all_sums.as_chunks_mut::<PANEL_ROWS>().0 {
+                let mut rows = [rest; PANEL_ROWS];
+                for row in &mut rows {
+                    let Some((first, others)) = rest.split_at_checked(panel.len()) else { return };
+                    (*row, rest) = (first, others);
+                }
+                let mut sums = [_mm256_setzero_si256(); PANEL_ROWS];
+                for (k, weights) in panel.iter().enumerate() {
+                    let weights = cast(*weights);
+                    for r in 0..PANEL_ROWS {
+                        let x = _mm256_set1_epi32(cast(rows[r][k]));
+                        sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(x, weights));
                     }
                 }
+                *all_sums = cast(sums);
             }
-            cast(sums)
         }
         // SAFETY: only the kernels below name this type, and they run after `has_avx2` has found the feature.
-        unsafe { compiled(input, panel) }
+        unsafe { compiled(input, panel, all_sums) }
+    }
+
+    #[inline(always)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+            let zero_point = _mm256_set1_epi16(i16::from(windows.zero_point));
+            for at in 0..sums.len() {
+                let mut totals = _mm256_setzero_si256();
+                for row in 0..windows.rows {
+                    let Some(mut row) = windows.row(at, row) else { return };
+                    while let Some((x, y, weights)) = row.next_pair() {
+                        totals = add_taps_256(totals, x, y, zero_point, weights);
+                    }
+                }
+                sums[at] = cast(totals);
+            }
+        }
+        // SAFETY: as for `dot`.
+        unsafe { compiled(windows, sums) }
+    }
+
+    #[inline(always)]
+    fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+            finish::codes(lanes, sums, output, pitch);
+        }
+        // SAFETY: as for `dot`.
+        unsafe { compiled(lanes, sums, output, pitch) }
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_halves(sums: __m256i) -> __m128i {
-    _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums))
+fn widen_16(codes: [i8; 16]) -> __m256i {
+    _mm256_cvtepi8_epi16(cast(codes))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_product_256(sums: __m256i, x: [i16; 16], w: __m256i) -> __m256i {
+    _mm256_add_epi32(sums, _mm256_madd_epi16(cast(x), w))
+}
+
+/// The sum of all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_up_256(sums: __m256i) -> i32 {
+    add_up(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums)))
+}
+
+/// Two taps of a block of channels: their codes alternate, and so do their weights.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_taps_256(sums: __m256i, x: [i8; BLOCK], y: [i8; BLOCK], zero_point: __m256i, weights: &Pairs) -> __m256i {
+    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(x)), _mm_cvtsi64_si128(cast(y)));
+    let centred = _mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point);
+    _mm256_add_epi32(sums, _mm256_madd_epi16(centred, cast(*weights)))
 }
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.
@@ -206,7 +327,7 @@ macro_rules! kernels {
 kernels! {
     conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<Avx2>(args);
     dense(args: &mut Dense<'_>) = portable::dense::run(args, conv2d);
-    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::depthwise_conv2d(args);
+    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run::<Avx2>(args);
     max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
     avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
     add(args: &mut Add<'_>) = portable::add::add(args);

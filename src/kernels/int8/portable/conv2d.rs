@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use super::Baseline;
 use super::finish::Finish;
-use super::tile::{InnerLoops, OUTPUTS, PANEL, PANEL_ROWS, Pairs, part};
+use super::tile::{BLOCK, InnerLoops, ONE_ROW_OUTPUTS, Pairs, ROWS_OUTPUTS, STRIP, part};
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Taps, Window, checked_product};
 
@@ -20,34 +20,46 @@ use crate::tensor::{Taps, Window, checked_product};
 const MAX_PANEL_K: u32 = 48;
 /// Fewest pixels that pay for transposing.
 const MIN_PANEL_PIXELS: usize = 16;
-/// Most scratch in elements, unless one row alone needs more: 4 KiB.
+/// Most elements of the rows that are gathered at a time for transposed weights, unless one strip needs more.
+const MAX_PANEL_ROWS_ELEMS: usize = 640;
+/// Most scratch in elements, unless the rows of one tile need more: 4 KiB.
 const MAX_SCRATCH_ELEMS: usize = 2048;
-/// Pixels whose sums are collected before they are finished: 256 bytes of sums.
-const STRIP: usize = 16;
-const PANEL_STRIP: usize = 8;
 
 /// Scratch in i16 elements: some rows, and panels of weights where rows are short.
 pub fn scratch_elems(window: &Window) -> u32 {
     let Some(k) = checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) else { return 0 };
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
-    let elems = if panels == 0 { k * row_count(window, k) } else { 2 * k.div_ceil(2) * (PANEL_STRIP + panels * PANEL) };
+    let elems = if panels == 0 {
+        k * row_count::<Baseline>(window, k)
+    } else {
+        2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
+    };
     elems as u32
 }
 
-/// Rows in scratch.
-fn row_count(window: &Window, k: usize) -> usize {
+/// Pixels that are gathered at a time for transposed weights: some strips.
+fn panel_pixels(window: &Window, k: usize) -> usize {
     let pixels = window.out_h as usize * window.out_w as usize;
-    (MAX_SCRATCH_ELEMS / k.max(1)).clamp(1, STRIP).min(pixels)
+    let strips = MAX_PANEL_ROWS_ELEMS / (STRIP * 2 * k.div_ceil(2)).max(1);
+    strips.clamp(1, pixels.div_ceil(STRIP).min(4)) * STRIP
+}
+
+/// Rows in scratch: whole tiles if possible.
+fn row_count<I: InnerLoops>(window: &Window, k: usize) -> usize {
+    let pixels = window.out_h as usize * window.out_w as usize;
+    let rows = if 8 * k <= MAX_SCRATCH_ELEMS { 8 } else if I::HAS_VECTORS { 4 } else { 2 };
+    rows.min(pixels).min(STRIP)
 }
 
 /// Panels of weights in scratch; 0 when the weights are read in place.
 fn panel_count<I: InnerLoops>(window: &Window) -> usize {
     let pixels = window.out_h as usize * window.out_w as usize;
     match checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) {
-        Some(k) if I::HAS_OUTER && k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
-            let fitting = (MAX_SCRATCH_ELEMS / (2 * k.div_ceil(2)).max(1) as usize - PANEL_STRIP) / PANEL;
-            fitting.min((window.out_c as usize).div_ceil(PANEL))
+        Some(k) if I::HAS_VECTORS && k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
+            let k = k as usize;
+            let fitting = (MAX_SCRATCH_ELEMS / (2 * k.div_ceil(2)).max(1) - panel_pixels(window, k)) / BLOCK;
+            fitting.min((window.out_c as usize).div_ceil(BLOCK))
         }
         _ => 0,
     }
@@ -66,13 +78,13 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let panels = panel_count::<I>(&window);
     if panels > 0 {
         let outputs = args.requantize.bias.len();
-        for first in (0..outputs).step_by(panels * PANEL) {
-            transposed::<I>(args, k, first..outputs.min(first + panels * PANEL));
+        for first in (0..outputs).step_by(panels * BLOCK) {
+            transposed::<I>(args, k, first..outputs.min(first + panels * BLOCK));
         }
         return;
     }
     let pixels = window.out_h as usize * window.out_w as usize;
-    let rows = row_count(&window, k);
+    let rows = row_count::<I>(&window, k);
     for start in (0..pixels).step_by(rows.max(1)) {
         in_place::<I>(args, k, start..pixels.min(start + rows));
     }
@@ -93,26 +105,61 @@ fn in_place<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, pixels: Range<usize>
             *offset = sum.wrapping_mul(requantize.weight_zero_point);
         }
     }
-    for first in (0..outputs).step_by(OUTPUTS) {
-        // Past the last output the tile repeats it, and drops the result.
-        let weights = array::from_fn(|o| part(args.weights, (first + o).min(outputs - 1) * k, k));
-        let mut sums = [[0; OUTPUTS]; STRIP];
-        for (tile, sums) in sums.chunks_mut(2).enumerate() {
-            let r = 2 * tile;
-            match sums {
-                [a, b] if r + 1 < count => [*a, *b] = I::dot([row(r), row(r + 1)], weights),
-                [a, ..] if r < count => [*a] = I::dot([row(r)], weights),
-                _ => break,
+    for first in blocks(0..outputs) {
+        let mut sums = [[0; BLOCK]; STRIP];
+        // Past the last output and the last row a tile repeats it, and the result is dropped.
+        let weights = |o: usize| part(args.weights, (first + o).min(outputs - 1) * k, k);
+        if count == 1 {
+            for o in (0..BLOCK).step_by(ONE_ROW_OUTPUTS) {
+                let tile = I::dot::<1, ONE_ROW_OUTPUTS>([row(0)], array::from_fn(|i| weights(o + i)));
+                put(&mut sums, o, &tile);
             }
+        } else if I::HAS_VECTORS {
+            tiles::<I, 4>(&mut sums, count, row, weights);
+        } else {
+            tiles::<I, 2>(&mut sums, count, row, weights);
         }
-        if requantize.weight_zero_point != 0 {
-            for (sums, offset) in sums.iter_mut().zip(offsets) {
-                *sums = sums.map(|sum| sum.wrapping_sub(offset));
-            }
+        for (sums, offset) in sums.iter_mut().zip(offsets) {
+            *sums = sums.map(|sum| sum.wrapping_sub(offset));
         }
-        let finish = Finish::new(&requantize, first);
+        let finish = Finish::new::<I>(&requantize, first, count);
         let sums = sums.get(..count).unwrap_or_default();
-        finish.store(sums, args.output, pixels.start * outputs + first, outputs);
+        finish.store::<I>(sums, args.output, pixels.start * outputs + first, outputs);
+    }
+}
+
+/// Starts of blocks that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
+/// there are too few outputs for one block.
+#[inline(always)]
+fn blocks(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
+    let last = outputs.end.saturating_sub(BLOCK).max(outputs.start);
+    outputs.step_by(BLOCK).map(move |first| first.min(last))
+}
+
+/// The sums of `count` rows, in tiles of `R` rows.
+#[inline(always)]
+fn tiles<'a, I: InnerLoops, const R: usize>(
+    sums: &mut [[i32; BLOCK]; STRIP],
+    count: usize,
+    row: impl Fn(usize) -> &'a [i16],
+    weights: impl Fn(usize) -> &'a [i8],
+) {
+    for o in (0..BLOCK).step_by(ROWS_OUTPUTS) {
+        let weights: [&[i8]; ROWS_OUTPUTS] = array::from_fn(|i| weights(o + i));
+        for (tile, sums) in sums.chunks_mut(R).take(count.div_ceil(R)).enumerate() {
+            let input: [&[i16]; R] = array::from_fn(|r| row((tile * R + r).min(count - 1)));
+            put(sums, o, &I::dot(input, weights));
+        }
+    }
+}
+
+/// Copies a tile to the outputs from `first` on.
+#[inline(always)]
+fn put<const O: usize>(sums: &mut [[i32; BLOCK]], first: usize, tile: &[[i32; O]]) {
+    for (sums, tile) in sums.iter_mut().zip(tile) {
+        if let Some(sums) = sums.get_mut(first..first + O) {
+            sums.copy_from_slice(tile);
+        }
     }
 }
 
@@ -122,29 +169,26 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
     let requantize = args.requantize;
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
     let pitch = requantize.bias.len();
-    let pairs = k.div_ceil(2);
-    let (rows, panels) = args.scratch.split_at_mut_checked(PANEL_STRIP * 2 * pairs).unwrap_or_default();
+    let (pairs, gathered) = (k.div_ceil(2), panel_pixels(&args.window, k));
+    let (rows, panels) = args.scratch.split_at_mut_checked(gathered * 2 * pairs).unwrap_or_default();
     // The weights' zero point goes into the panels: `weight - zero_point` still fits an i16.
-    let panels = bytemuck::cast_slice_mut::<i16, Pairs>(panels.as_chunks_mut::<{ 2 * PANEL }>().0.as_flattened_mut());
-    for (first, panel) in outputs.clone().step_by(PANEL).zip(panels.chunks_mut(pairs.max(1))) {
+    let panels = bytemuck::cast_slice_mut::<i16, Pairs>(panels.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut());
+    for (first, panel) in blocks(outputs.clone()).zip(panels.chunks_mut(pairs.max(1))) {
         transpose(args.weights, k, requantize.weight_zero_point, first..pitch, panel);
     }
-    for start in (0..pixels).step_by(PANEL_STRIP) {
-        let strip = start..pixels.min(start + PANEL_STRIP);
-        let count = strip.len();
-        gather_pixels(&args.window, args.input, requantize.input_zero_point, strip, 2 * pairs, rows);
+    for start in (0..pixels).step_by(gathered) {
+        let count = gathered.min(pixels - start);
+        gather_pixels(&args.window, args.input, requantize.input_zero_point, start..start + count, 2 * pairs, rows);
         let input = rows.as_chunks::<2>().0;
-        for (first, panel) in outputs.clone().step_by(PANEL).zip(panels.chunks(pairs.max(1))) {
-            let mut sums = [[0; PANEL]; PANEL_STRIP];
-            for (tile, sums) in sums.chunks_mut(PANEL_ROWS).enumerate().take(count.div_ceil(PANEL_ROWS)) {
-                // Past the last pixel the tile repeats it, and the result is dropped.
-                let row = |r: usize| part(input, (tile * PANEL_ROWS + r).min(count - 1) * pairs, pairs);
-                for (sums, tile) in sums.iter_mut().zip(I::outer(array::from_fn(row), panel)) {
-                    *sums = tile;
-                }
+        for (first, panel) in blocks(outputs.clone()).zip(panels.chunks(pairs.max(1))) {
+            let finish = Finish::new::<I>(&requantize, first, count);
+            for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
+                // Rows past the last pixel hold anything, and their sums are dropped.
+                let mut sums = [[0; BLOCK]; STRIP];
+                I::outer(input, panel, &mut sums);
+                let sums = sums.get(..count - strip * STRIP).unwrap_or(&sums);
+                finish.store::<I>(sums, args.output, (start + strip * STRIP) * pitch + first, pitch);
             }
-            let finish = Finish::new(&requantize, first);
-            finish.store(sums.get(..count).unwrap_or_default(), args.output, start * pitch + first, pitch);
         }
     }
 }
@@ -152,9 +196,12 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
 /// Writes the weights of the outputs from the first on into a panel, zero where there is no output or no k.
 #[inline(always)]
 fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, panel: &mut [Pairs]) {
-    let rows: [&[i8]; PANEL] = array::from_fn(|o| {
-        if outputs.start + o < outputs.end { part(weights, (outputs.start + o) * k, k) } else { &[] }
-    });
+    let rows: [&[i8]; BLOCK] =
+        array::from_fn(
+            |o| {
+                if outputs.start + o < outputs.end { part(weights, (outputs.start + o) * k, k) } else { &[] }
+            },
+        );
     for (pair, out) in panel.iter_mut().enumerate() {
         for (out, row) in out.iter_mut().zip(rows) {
             let weight = |k: usize| row.get(k).map_or(0, |&w| i16::from(w).wrapping_sub(zero_point as i16));

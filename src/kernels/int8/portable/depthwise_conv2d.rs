@@ -1,135 +1,97 @@
-//! Depthwise convolution, blocks of channels at a time.
-//!
-//! The product of a code and a negated weight is at least -2^14, and at most 127 * 128: two of them fit an i16, whatever
-//! the values. So taps are multiplied and added in pairs of i16, twice as many lanes as i32 has, and subtracted from the
-//! sums. The zero point is left out of the products; its share, `zero_point * sum of the weights inside the input`, is
-//! the same for all pixels away from the border.
+//! Depthwise convolution, blocks of channels at a time, taps in pairs.
 
-use core::hint::black_box;
+use super::Baseline;
+use super::finish::Finish;
+use super::tile::{BLOCK, InnerLoops, Pairs, STRIP, Windows};
+use crate::kernels::int8::{DepthwiseConv2d, reference};
+use crate::tensor::{Window, checked_product};
 
-use super::finish::{Finish, lanes};
-use super::tile::part;
-use crate::kernels::int8::DepthwiseConv2d;
-use crate::tensor::{Taps, Window};
+/// Most weights in scratch: 4 KiB.
+const MAX_SCRATCH_ELEMS: u32 = 2048;
 
-/// Channels of a block.
-const BLOCK: usize = 8;
-/// Most weights in scratch: 4 KiB. Larger kernels read them in place.
-const MAX_SCRATCH_ELEMS: u64 = 2048;
-
-/// Scratch in i16 elements: the weights of one block, transposed and negated.
+/// Scratch in i16 elements: the weights of one block, transposed, in pairs of kernel columns. Nothing where channels are
+/// too few for a block or kernels too large: these go through the reference.
 pub fn scratch_elems(window: &Window) -> u32 {
-    let elems = u64::from(window.kernel_h) * u64::from(window.kernel_w) * BLOCK as u64;
-    if elems <= MAX_SCRATCH_ELEMS { elems as u32 } else { 0 }
+    let pairs = window.kernel_w.div_ceil(2);
+    match checked_product(&[window.kernel_h, pairs, 2 * BLOCK as u32]) {
+        Some(elems) if elems <= MAX_SCRATCH_ELEMS && window.in_c >= BLOCK as u32 => elems,
+        _ => 0,
+    }
 }
 
 /// [`Kernels::depthwise_conv2d`](crate::kernels::int8::Kernels::depthwise_conv2d) as every target has it.
-#[inline(always)]
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
+    run::<Baseline>(args);
+}
+
+/// The kernel with the inner loops of a level.
+#[inline(always)]
+pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     if scratch_elems(&args.window) == 0 {
-        crate::kernels::int8::reference::depthwise_conv2d::depthwise_conv2d(args);
+        reference::depthwise_conv2d::depthwise_conv2d(args);
         return;
     }
-    for first in (0..args.window.in_c as usize).step_by(BLOCK) {
-        block(args, first);
+    let channels = args.window.in_c as usize;
+    for first in (0..channels).step_by(BLOCK) {
+        // The last block overlaps its neighbour rather than reach past the end.
+        block::<I>(args, first.min(channels - BLOCK));
     }
 }
 
 /// Some channels of the whole map.
 #[inline(always)]
-fn block(args: &mut DepthwiseConv2d<'_>, first: usize) {
+fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let window = args.window;
     let (requantize, channels) = (args.requantize, window.in_c as usize);
-    let panel = args.scratch.as_chunks_mut::<BLOCK>().0;
-    transpose(args.weights, first..channels, panel);
-    let finish = Finish::<BLOCK>::new(&requantize, first);
+    let (in_w, out_h, out_w) = (window.in_w as usize, window.out_h as usize, window.out_w as usize);
+    let panel = args.scratch.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut();
+    let panel = bytemuck::cast_slice_mut::<i16, Pairs>(panel);
+    let row_pairs = window.kernel_w.div_ceil(2) as usize;
+    transpose(&window, args.weights, first, panel);
+    let finish = Finish::new::<I>(&requantize, first, out_h * out_w);
     let input = args.input.get(first..).unwrap_or_default();
-    let mut at = first;
-    let mut inside = None;
-    let mut share = [0; BLOCK];
-    for y in 0..window.out_h as usize {
+    let interior = window.interior_columns();
+    for y in 0..out_h {
         let rows = window.rows_at(y);
-        for x in 0..window.out_w as usize {
+        let mut x = 0;
+        while x < out_w {
             let columns = window.columns_at(x);
-            let taps = (rows.first, rows.count, columns.first, columns.count);
-            if inside != Some(taps) {
-                inside = Some(taps);
-                share = zero_point_share(&window, panel, rows, columns, requantize.input_zero_point);
-            }
-            let sums = pixel(&window, input, panel, rows, columns, share);
-            finish.store(&[sums], args.output, at, channels);
-            at += channels;
+            let count = if interior.contains(&x) { (interior.end - x).min(STRIP) } else { 1 };
+            let windows = Windows {
+                input: input.get((rows.input * in_w + columns.input) * channels..).unwrap_or_default(),
+                step: window.stride as usize * channels,
+                in_row: in_w * channels,
+                channels,
+                zero_point: requantize.input_zero_point as i8,
+                weights: panel.get(rows.first * row_pairs..).unwrap_or_default(),
+                row_pairs,
+                rows: rows.count,
+                columns: columns.first..columns.first + columns.count,
+            };
+            let mut sums = [[0; BLOCK]; STRIP];
+            let sums = sums.get_mut(..count).unwrap_or_default();
+            I::taps(&windows, sums);
+            finish.store::<I>(sums, args.output, (y * out_w + x) * channels + first, channels);
+            x += count;
         }
     }
 }
 
-/// `zero_point * sum of the negated weights inside the input`
+/// Writes the weights of the channels from `first` on into the panel, zero past the last kernel column.
 #[inline(always)]
-fn zero_point_share(window: &Window, panel: &[[i16; BLOCK]], rows: Taps, columns: Taps, zero_point: i32) -> [i32; BLOCK] {
-    let mut sums = [0i32; BLOCK];
-    for row in 0..rows.count {
-        let tap = (rows.first + row) * window.kernel_w as usize + columns.first;
-        for weights in part(panel, tap, columns.count) {
-            for (sum, &w) in sums.iter_mut().zip(weights) {
-                *sum += i32::from(w);
+fn transpose(window: &Window, weights: &[i8], first: usize, panel: &mut [Pairs]) {
+    let kernel_w = window.kernel_w as usize;
+    let kernel_elems = window.kernel_h as usize * kernel_w;
+    let weights = weights.get(first * kernel_elems..).unwrap_or_default();
+    for (row, pairs) in panel.chunks_mut(kernel_w.div_ceil(2).max(1)).enumerate() {
+        for (pair, out) in pairs.iter_mut().enumerate() {
+            for (c, out) in out.iter_mut().enumerate() {
+                let weight = |column: usize| match weights.get(c * kernel_elems + row * kernel_w + column) {
+                    Some(&weight) if column < kernel_w => i16::from(weight),
+                    _ => 0,
+                };
+                *out = [weight(2 * pair), weight(2 * pair + 1)];
             }
-        }
-    }
-    sums.map(|sum| sum.wrapping_mul(zero_point))
-}
-
-/// Sums of one output pixel, from the share of the zero point on.
-#[inline(always)]
-fn pixel(
-    window: &Window,
-    input: &[i8],
-    panel: &[[i16; BLOCK]],
-    rows: Taps,
-    columns: Taps,
-    share: [i32; BLOCK],
-) -> [i32; BLOCK] {
-    let channels = window.in_c as usize;
-    let mut sums = share;
-    for row in 0..rows.count {
-        let mut at = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
-        let tap = (rows.first + row) * window.kernel_w as usize + columns.first;
-        let (pairs, rest) = part(panel, tap, columns.count).as_chunks::<2>();
-        for [a, b] in pairs {
-            let (x, y) = (vector(input, at), vector(input, at + channels));
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let products = (x[i].wrapping_mul(a[i])).wrapping_add(y[i].wrapping_mul(b[i]));
-                *sum = sum.wrapping_sub(i32::from(products));
-            }
-            at += 2 * channels;
-        }
-        if let [a] = rest {
-            let x = vector(input, at);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.wrapping_sub(i32::from(x[i].wrapping_mul(a[i])));
-            }
-        }
-    }
-    black_box(sums)
-}
-
-/// The codes of a block of channels, zero past the last one.
-#[inline(always)]
-fn vector(input: &[i8], at: usize) -> [i16; BLOCK] {
-    let input = input.get(at..).unwrap_or_default();
-    match input.first_chunk::<BLOCK>() {
-        Some(codes) => codes.map(i16::from),
-        None => lanes::<i8, BLOCK>(input, 0).map(i16::from),
-    }
-}
-
-/// Writes the negated weights of a block of channels into `panel[tap][..]`, zero where there is no channel.
-#[inline(always)]
-fn transpose(weights: &[i8], channels: core::ops::Range<usize>, panel: &mut [[i16; BLOCK]]) {
-    let taps = panel.len();
-    let weights = weights.get(channels.start * taps..channels.end * taps).unwrap_or_default();
-    for (tap, out) in panel.iter_mut().enumerate() {
-        for (c, out) in out.iter_mut().enumerate() {
-            *out = weights.get(c * taps + tap).map_or(0, |&w| -i16::from(w));
         }
     }
 }

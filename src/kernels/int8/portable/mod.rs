@@ -14,7 +14,7 @@ pub mod avg_pool2d;
 pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
-mod finish;
+pub(in crate::kernels) mod finish;
 pub mod lookup;
 pub mod max_pool2d;
 pub mod softmax;

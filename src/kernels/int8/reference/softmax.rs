@@ -52,7 +52,8 @@ const EXP_OF_MINUS_EIGHTH: i32 = 1_895_147_668;
 const THIRD: i32 = 715_827_883;
 
 /// exp(-2^(i - 2)), 31 fraction bits.
-const EXP_OF_MINUS_POWERS: [i32; 7] = [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
+const EXP_OF_MINUS_POWERS: [i32; 7] =
+    [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
 
 /// exp of a number in (-32, 0] with 26 fraction bits, as a number with 31.
 ///
