@@ -1,4 +1,4 @@
-/* What every program in this folder shares: checks, model files, floats.
+/* What every program in this folder shares: checks, model files, values.
  *
  * A test is a function without result that states what must hold with EXPECT. RUN calls one and prints `PASS name` or
  * `FAIL name file:line: expression (last error)`; `report` prints the number of failed tests and gives the exit code.
@@ -233,6 +233,31 @@ CHECK_UNUSED static void fill_input(float *values, size_t count, uint32_t seed) 
         seed = seed * 1664525u + 1013904223u;
         values[i] = (float)(seed >> 8) / 8388608.0f - 1.0f;
     }
+}
+
+/* ---- models of either type: floats or int8 values, as bytes ---- */
+
+/* Numbers between -1 and 1, or any int8 values. */
+CHECK_UNUSED static void fill_model_input(const nk_model_t *model, void *values, uint32_t seed) {
+    if (!nk_model_is_quantized(model)) {
+        fill_input((float *)values, nk_model_input_count(model), seed);
+        return;
+    }
+    for (uint32_t i = 0; i < nk_model_input_count(model); i++) {
+        seed = seed * 1664525u + 1013904223u;
+        ((unsigned char *)values)[i] = (unsigned char)(seed >> 24);
+    }
+}
+
+/* One run with exactly the right counts; NK_ERR_BUFFER_TOO_SMALL when the count that comes back is another one. */
+CHECK_UNUSED static nk_status_t run_model(const nk_model_t *model, nk_arena_t *arena, const void *input,
+                                          void *output) {
+    uint32_t inputs = nk_model_input_count(model), outputs = nk_model_output_count(model), count = 0;
+    nk_status_t status =
+        nk_model_is_quantized(model)
+            ? nk_model_run_int8(model, arena, (const int8_t *)input, inputs, (int8_t *)output, outputs, &count)
+            : nk_forward(model, arena, (const float *)input, inputs, (float *)output, outputs, &count);
+    return status == NK_OK && count != outputs ? NK_ERR_BUFFER_TOO_SMALL : status;
 }
 
 #endif

@@ -46,7 +46,7 @@ static void on_fault(int signal_number) {
 }
 
 /* One load and run with every buffer at its guard and the blob `gap` bytes before its own. */
-static void run_guarded(const model_file *file, size_t gap, float *wanted) {
+static void run_guarded(const model_file *file, size_t gap, unsigned char *wanted) {
     guarded blob = make_guarded(file->size + gap);
     memcpy(blob.data, file->bytes, file->size);
     mprotect(blob.map, blob.map_bytes, PROT_READ);
@@ -59,16 +59,15 @@ static void run_guarded(const model_file *file, size_t gap, float *wanted) {
     nk_model_t model;
     nk_arena_init(&arena, memory.data, plan.arena_bytes);
     if (EXPECT_OK(nk_load_memory(blob.data, file->size, &arena, &model))) {
-        uint32_t inputs = nk_model_input_count(&model), outputs = nk_model_output_count(&model), count = 0;
-        guarded input = make_guarded(inputs * sizeof(float));
-        guarded output = make_guarded(outputs * sizeof(float));
-        fill_input((float *)(void *)input.data, inputs, 1);
-        EXPECT_OK(nk_forward(&model, &arena, (const float *)(const void *)input.data, inputs,
-                             (float *)(void *)output.data, outputs, &count));
+        size_t output_bytes = nk_model_output_bytes(&model);
+        guarded input = make_guarded(nk_model_input_bytes(&model));
+        guarded output = make_guarded(output_bytes);
+        fill_model_input(&model, input.data, 1);
+        EXPECT_OK(run_model(&model, &arena, input.data, output.data));
         if (gap == 0) {
-            memcpy(wanted, output.data, outputs * sizeof(float));
+            memcpy(wanted, output.data, output_bytes);
         }
-        EXPECT_THAT(memcmp(wanted, output.data, outputs * sizeof(float)) == 0, "blob %zu bytes before the guard", gap);
+        EXPECT_THAT(memcmp(wanted, output.data, output_bytes) == 0, "blob %zu bytes before the guard", gap);
         release(&input);
         release(&output);
     }
@@ -79,10 +78,10 @@ static void run_guarded(const model_file *file, size_t gap, float *wanted) {
 static void guard_pages(const model_file *file) {
     current_model = file->path;
     nk_arch_info_t arch;
-    if (!EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch)) || is_int8_model(file)) {
+    if (!EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch))) {
         return;
     }
-    float *wanted = (float *)must_alloc(arch.output_elements * sizeof *wanted);
+    unsigned char *wanted = (unsigned char *)must_alloc(arch.output_elements * sizeof(float));
     for (size_t gap = 0; gap < 16; gap++) {
         run_guarded(file, gap, wanted);
     }

@@ -44,23 +44,35 @@ static nk_status_t try_model(const unsigned char *bytes, size_t size, const char
         return loaded;
     }
     EXPECT_THAT(planned == NK_OK && plan.arena_bytes <= sizeof memory, "%s: plan %d but load succeeds", what, planned);
-    uint32_t inputs = nk_model_input_count(&model), outputs = nk_model_output_count(&model), count = 0;
-    if (inputs <= MOST_FLOATS && outputs <= MOST_FLOATS) {
-        output[outputs] = -77.0f;
-        EXPECT_THAT(nk_forward(&model, &arena, input, inputs, output, outputs, &count) == NK_OK, "%s: run", what);
-        EXPECT_THAT(count == outputs && output[outputs] == -77.0f, "%s: output count", what);
+    size_t input_bytes = nk_model_input_bytes(&model), output_bytes = nk_model_output_bytes(&model);
+    if (input_bytes <= sizeof input && output_bytes < sizeof output) {
+        unsigned char *behind = (unsigned char *)output + output_bytes;
+        *behind = UNTOUCHED;
+        EXPECT_THAT(run_model(&model, &arena, input, output) == NK_OK, "%s: run", what);
+        EXPECT_THAT(*behind == UNTOUCHED, "%s: a byte behind the output was written", what);
     }
     return NK_OK;
 }
 
-/* End of header, layer records and tensor catalog, where every byte has a meaning. */
+/* End of the quantisation section that begins at `at`: descriptors, then lists of scales for the channels. */
+static size_t quantisation_end(const model_file *file, size_t at) {
+    uint16_t descriptors = read_u16(file->bytes + at + 4), flags = read_u16(file->bytes + at + 6);
+    at += 8 + 32 * (size_t)descriptors;
+    for (uint16_t i = 0; (flags & 1u) != 0 && i < descriptors; i++) {
+        at += 4 + 4 * (size_t)read_u32(file->bytes + at);
+    }
+    return at;
+}
+
+/* End of header, layer records, tensor catalog and quantisation, where every byte has a meaning. */
 static size_t metadata_bytes(const model_file *file) {
     static const unsigned char record_bytes[15] = {0, 16, 24, 16, 4, 16, 12, 24, 16, 24, 16, 16, 20, 12, 28};
     size_t end = 48;
     for (uint32_t i = 0; i < read_u32(file->bytes + 28); i++) {
         end += record_bytes[file->bytes[end]];
     }
-    return end + 24 * ((size_t)read_u32(file->bytes + 32) + read_u32(file->bytes + 36));
+    end += 24 * ((size_t)read_u32(file->bytes + 32) + read_u32(file->bytes + 36));
+    return is_int8_model(file) ? quantisation_end(file, end) : end;
 }
 
 static unsigned char *exact_copy(const unsigned char *bytes, size_t size) {
@@ -83,7 +95,7 @@ static void every_prefix(const model_file *file) {
     }
 }
 
-/* Every byte of header, records and catalog, each with several values. */
+/* Every byte of header, records, catalog and quantisation, each with several values. */
 static void every_byte_changed(const model_file *file) {
     static const unsigned char values[] = {0x00, 0x01, 0x02, 0x7F, 0x80, 0xFF};
     size_t end = metadata_bytes(file);

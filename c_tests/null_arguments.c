@@ -91,10 +91,29 @@ static void run_with(nk_status_t (*run)(const nk_model_t *, nk_arena_t *, const 
 static void run(void) {
     run_with(nk_forward);
     run_with(nk_model_run);
+    run_with(nk_model_run_auto);
+}
+
+/* The same for int8: a loaded model, and a NULL in each place. */
+static void run_int8(void) {
+    static int8_t values[256], scores[16];
+    nk_arena_t arena;
+    nk_model_t model;
+    nk_arena_init(&arena, memory, sizeof memory);
+    if (!EXPECT_OK(nk_load("models/digits_mlp_int8.nk", &arena, &model))) {
+        return;
+    }
+    EXPECT_REFUSED(nk_model_run_int8(NULL, &arena, values, 256, scores, 16, &count), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_run_int8(&model, NULL, values, 256, scores, 16, &count), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_run_int8(&model, &arena, NULL, 256, scores, 16, &count), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_run_int8(&model, &arena, values, 256, NULL, 16, &count), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_run_int8(&model, &arena, values, 256, scores, 16, NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_OK(nk_model_run_int8(&model, &arena, values, 256, scores, 16, &count));
 }
 
 static void getters(void) {
     nk_arch_info_t arch;
+    nk_quant_params_t quant;
     uint32_t rank, shape[NK_MAX_TENSOR_RANK];
     EXPECT_REFUSED(nk_model_get_arch(NULL, &arch), NK_ERR_INVALID_ARGUMENT);
     EXPECT(nk_model_input_count(NULL) == 0);
@@ -103,6 +122,12 @@ static void getters(void) {
     EXPECT(!nk_model_is_quantized(NULL));
     EXPECT_REFUSED(nk_model_input_shape(NULL, &rank, shape), NK_ERR_INVALID_ARGUMENT);
     EXPECT_REFUSED(nk_model_output_shape(NULL, &rank, shape), NK_ERR_INVALID_ARGUMENT);
+    EXPECT(nk_model_input_dtype(NULL) == NK_DTYPE_FLOAT32 && nk_model_output_dtype(NULL) == NK_DTYPE_FLOAT32);
+    EXPECT(nk_model_input_bytes(NULL) == 0 && nk_model_output_bytes(NULL) == 0);
+    EXPECT_REFUSED(nk_model_input_quant(NULL, &quant), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_output_quant(NULL, &quant), NK_ERR_INVALID_ARGUMENT);
+    nk_model_set_omit_final_softmax(NULL, true);
+    EXPECT(!nk_model_omit_final_softmax(NULL));
     nk_unload(NULL);
 }
 
@@ -119,6 +144,8 @@ static void getters_without_result(void) {
     EXPECT_REFUSED(nk_model_input_shape(&model, &rank, NULL), NK_ERR_INVALID_ARGUMENT);
     EXPECT_REFUSED(nk_model_output_shape(&model, NULL, shape), NK_ERR_INVALID_ARGUMENT);
     EXPECT_REFUSED(nk_model_output_shape(&model, &rank, NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_input_quant(&model, NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_REFUSED(nk_model_output_quant(&model, NULL), NK_ERR_INVALID_ARGUMENT);
 }
 
 static void parse_plan_inspect(void) {
@@ -157,6 +184,33 @@ static void parse_plan_inspect(void) {
     free(file.bytes);
 }
 
+static void tensors(void) {
+    nk_tensor_view_2d(NULL, 1, 2, NULL);
+    nk_tensor_view_2d_int8(NULL, 1, 2, NULL);
+    nk_tensor_view_3d_int8(NULL, 1, 2, 3, NULL);
+    nk_tensor_view_1d_int32(NULL, 1, NULL);
+    EXPECT(nk_tensor_data_f32(NULL) == NULL && nk_tensor_data_f32_const(NULL) == NULL);
+    EXPECT(nk_tensor_data_i8(NULL) == NULL && nk_tensor_data_i8_const(NULL) == NULL);
+    EXPECT(nk_tensor_data_i32(NULL) == NULL && nk_tensor_data_i32_const(NULL) == NULL);
+    EXPECT(nk_tensor_index_nhwc(NULL, 1, 2, 3) == 0);
+}
+
+static void conversions(void) {
+    const nk_quant_params_t quant = {0.5f, 0};
+    const float floats[2] = {1.0f, 2.0f};
+    const int8_t codes[2] = {1, 2};
+    float float_result = 7.0f;
+    int8_t code_result = 7;
+    nk_quantize_f32(NULL, &code_result, 1, quant);
+    nk_quantize_f32(floats, NULL, 2, quant);
+    nk_quantize_f32(floats, &code_result, 0, quant);
+    nk_dequantize_i8(NULL, &float_result, 1, quant);
+    nk_dequantize_i8(codes, NULL, 2, quant);
+    nk_dequantize_i8(codes, &float_result, 0, quant);
+    EXPECT(code_result == 7 && float_result == 7.0f);
+    EXPECT(nk_argmax_i8(NULL, 3) == 0 && nk_argmax_i8(codes, 0) == 0);
+}
+
 static void the_rest(void) {
     const float values[2] = {1.0f, 2.0f};
     EXPECT(nk_argmax_f32(NULL, 3) == 0);
@@ -171,10 +225,13 @@ static void the_rest(void) {
 /* Handles whose bytes are whatever memory held: nothing is loaded in them. */
 static void handles_never_initialised(void) {
     static const unsigned char fills[] = {0x00, 0x55, 0xA5, 0xFF};
+    static const int8_t codes[2] = {1, 2};
+    int8_t code_output[2];
     for (size_t i = 0; i < sizeof fills; i++) {
         nk_arena_t arena, good_arena;
         nk_model_t model;
         nk_arch_info_t arch;
+        nk_quant_params_t quant;
         uint32_t rank, shape[NK_MAX_TENSOR_RANK];
         memset(&arena, fills[i], sizeof arena);
         memset(&model, fills[i], sizeof model);
@@ -188,6 +245,15 @@ static void handles_never_initialised(void) {
         EXPECT(nk_model_kind(&model) == NK_NETWORK_UNKNOWN);
         EXPECT(nk_model_input_count(&model) == 0 && nk_model_output_count(&model) == 0);
         EXPECT(!nk_model_is_quantized(&model));
+        EXPECT_REFUSED(nk_model_run_auto(&model, &good_arena, input, 2, output, 2, &count), NK_ERR_MODEL_NOT_LOADED);
+        EXPECT_REFUSED(nk_model_run_int8(&model, &good_arena, codes, 2, code_output, 2, &count),
+                       NK_ERR_MODEL_NOT_LOADED);
+        EXPECT_REFUSED(nk_model_input_quant(&model, &quant), NK_ERR_MODEL_NOT_LOADED);
+        EXPECT_REFUSED(nk_model_output_quant(&model, &quant), NK_ERR_MODEL_NOT_LOADED);
+        EXPECT(nk_model_input_dtype(&model) == NK_DTYPE_FLOAT32 && nk_model_input_bytes(&model) == 0);
+        EXPECT(nk_model_output_dtype(&model) == NK_DTYPE_FLOAT32 && nk_model_output_bytes(&model) == 0);
+        nk_model_set_omit_final_softmax(&model, true);
+        EXPECT(!nk_model_omit_final_softmax(&model));
         nk_unload(&model);
 
         EXPECT(nk_arena_alloc(&arena, 8, 8) == NULL);
@@ -214,9 +280,12 @@ int main(void) {
     RUN(arena_refuses_odd_requests);
     RUN(load);
     RUN(run);
+    RUN(run_int8);
     RUN(getters);
     RUN(getters_without_result);
     RUN(parse_plan_inspect);
+    RUN(tensors);
+    RUN(conversions);
     RUN(the_rest);
     RUN(handles_never_initialised);
     return report();

@@ -29,13 +29,12 @@ static void hundred_thousand_runs(void) {
 typedef struct prepared {
     nk_arena_t arena;
     nk_model_t model;
-    uint32_t inputs, outputs;
-    float *input;
-    float *wanted;
+    size_t value_bytes, inputs, outputs;
+    unsigned char *input;
+    unsigned char *wanted;
 } prepared;
 
 static bool prepare(const model_file *file, prepared *made) {
-    uint32_t count = 0;
     nk_arch_info_t arch;
     nk_memory_plan_t plan = plan_of(file);
     if (!EXPECT_OK(nk_parse_architecture_memory(file->bytes, file->size, &arch)) ||
@@ -46,12 +45,13 @@ static bool prepare(const model_file *file, prepared *made) {
         nk_arena_destroy_heap(&made->arena);
         return false;
     }
+    made->value_bytes = is_int8_model(file) ? 1 : sizeof(float);
     made->inputs = nk_model_input_count(&made->model);
     made->outputs = nk_model_output_count(&made->model);
-    made->input = (float *)must_alloc(made->inputs * sizeof(float));
-    made->wanted = (float *)must_alloc(made->outputs * sizeof(float));
-    fill_input(made->input, made->inputs, 1);
-    EXPECT_OK(nk_forward(&made->model, &made->arena, made->input, made->inputs, made->wanted, made->outputs, &count));
+    made->input = (unsigned char *)must_alloc(made->inputs * made->value_bytes);
+    made->wanted = (unsigned char *)must_alloc(made->outputs * made->value_bytes);
+    fill_model_input(&made->model, made->input, 1);
+    EXPECT_OK(run_model(&made->model, &made->arena, made->input, made->wanted));
     return true;
 }
 
@@ -64,21 +64,20 @@ static void dispose(prepared *made) {
 /* Results do not depend on what ran before, and running takes nothing from the arena. */
 static void runs_are_independent(const model_file *file) {
     prepared made;
-    uint32_t count = 0;
-    if (is_int8_model(file) || !prepare(file, &made)) {
+    if (!prepare(file, &made)) {
         return;
     }
-    size_t used = nk_arena_used(&made.arena);
-    float *other = (float *)must_alloc(made.inputs * sizeof *other);
-    float *output = (float *)must_alloc(made.outputs * sizeof *output);
-    fill_input(other, made.inputs, 2);
-    for (uint32_t i = 0; i < made.inputs; i++) {
-        other[i] *= 1e6f;
+    size_t used = nk_arena_used(&made.arena), output_bytes = made.outputs * made.value_bytes;
+    unsigned char *other = (unsigned char *)must_alloc(made.inputs * made.value_bytes);
+    unsigned char *output = (unsigned char *)must_alloc(output_bytes);
+    fill_model_input(&made.model, other, 2);
+    for (size_t i = 0; i < made.inputs && !is_int8_model(file); i++) {
+        ((float *)(void *)other)[i] *= 1e6f;
     }
     for (int i = 0; i < 5; i++) {
-        EXPECT_OK(nk_forward(&made.model, &made.arena, other, made.inputs, output, made.outputs, &count));
-        EXPECT_OK(nk_forward(&made.model, &made.arena, made.input, made.inputs, output, made.outputs, &count));
-        EXPECT(count == made.outputs && memcmp(made.wanted, output, made.outputs * sizeof *output) == 0);
+        EXPECT_OK(run_model(&made.model, &made.arena, other, output));
+        EXPECT_OK(run_model(&made.model, &made.arena, made.input, output));
+        EXPECT(memcmp(made.wanted, output, output_bytes) == 0);
     }
     EXPECT(nk_arena_used(&made.arena) == used);
     free(other);
@@ -90,30 +89,28 @@ static void runs_are_independent(const model_file *file) {
  * copy of the input, and gets it back. */
 static void overlapping_buffers(const model_file *file) {
     prepared made;
-    uint32_t count = 0;
-    if (is_int8_model(file) || !prepare(file, &made)) {
+    if (!prepare(file, &made)) {
         return;
     }
     nk_arena_t full;
-    size_t inputs = made.inputs, output_bytes = made.outputs * sizeof(float), used = nk_arena_used(&made.arena);
+    size_t value = made.value_bytes, inputs = made.inputs, outputs = made.outputs, used = nk_arena_used(&made.arena);
     nk_arena_init(&full, NULL, 0);
-    float *buffer = (float *)must_alloc((inputs + 2 * (size_t)made.outputs) * sizeof *buffer);
-    const size_t places[] = {0, 1, inputs / 2, inputs > made.outputs ? inputs - made.outputs : 0, inputs - 1};
+    unsigned char *buffer = (unsigned char *)must_alloc((inputs + 2 * outputs) * value);
+    const size_t places[] = {0, 1, inputs / 2, inputs > outputs ? inputs - outputs : 0, inputs - 1};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        float *output = buffer + places[i];
-        memcpy(buffer, made.input, inputs * sizeof *buffer);
-        EXPECT_OK(nk_forward(&made.model, &made.arena, buffer, made.inputs, output, made.outputs, &count));
-        EXPECT_THAT(memcmp(output, made.wanted, output_bytes) == 0, "output %zu floats into the input", places[i]);
+        unsigned char *output = buffer + places[i] * value;
+        memcpy(buffer, made.input, inputs * value);
+        EXPECT_OK(run_model(&made.model, &made.arena, buffer, output));
+        EXPECT_THAT(memcmp(output, made.wanted, outputs * value) == 0, "output %zu values into the input", places[i]);
 
-        size_t shift = places[i] % ((size_t)made.outputs + 1);
-        memcpy(buffer + shift, made.input, inputs * sizeof *buffer);
-        EXPECT_OK(nk_forward(&made.model, &made.arena, buffer + shift, made.inputs, buffer, made.outputs, &count));
-        EXPECT_THAT(memcmp(buffer, made.wanted, output_bytes) == 0, "input %zu floats into the output", shift);
+        size_t shift = places[i] % (outputs + 1);
+        memcpy(buffer + shift * value, made.input, inputs * value);
+        EXPECT_OK(run_model(&made.model, &made.arena, buffer + shift * value, buffer));
+        EXPECT_THAT(memcmp(buffer, made.wanted, outputs * value) == 0, "input %zu values into the output", shift);
     }
-    memcpy(buffer, made.input, inputs * sizeof *buffer);
-    EXPECT_STATUS(nk_forward(&made.model, &full, buffer, made.inputs, buffer, made.outputs, &count),
-                  NK_ERR_ARENA_OVERFLOW);
-    EXPECT(memcmp(buffer, made.input, inputs * sizeof *buffer) == 0);
+    memcpy(buffer, made.input, inputs * value);
+    EXPECT_STATUS(run_model(&made.model, &full, buffer, buffer), NK_ERR_ARENA_OVERFLOW);
+    EXPECT(memcmp(buffer, made.input, inputs * value) == 0);
     EXPECT(nk_arena_used(&made.arena) == used);
     free(buffer);
     dispose(&made);

@@ -32,6 +32,12 @@ SAME(NK_NETWORK_UNKNOWN, 0);
 SAME(NK_NETWORK_MLP, 1);
 SAME(NK_NETWORK_CNN, 2);
 
+SAME(NK_DTYPE_FLOAT32, 0);
+SAME(NK_DTYPE_INT8, 1);
+SAME(NK_DTYPE_UINT8, 2);
+SAME(NK_DTYPE_INT16, 3);
+SAME(NK_DTYPE_INT32, 4);
+
 /* Offsets are written as (64-bit, 32-bit pointers). */
 #define EITHER(wide, narrow) (sizeof(void *) == 8 ? (wide) : (narrow))
 #define SIZE(type, wide, narrow) _Static_assert(sizeof(type) == EITHER(wide, narrow), "size of " #type)
@@ -71,6 +77,19 @@ AT(nk_inspect_info_t, flash_payload_bytes, 96, 68);
 SIZE(nk_test_summary_t, 8, 8);
 AT(nk_test_summary_t, passed, 0, 0);
 AT(nk_test_summary_t, failed, 4, 4);
+
+SIZE(nk_tensor_t, 56, 52);
+AT(nk_tensor_t, data, 0, 0);
+AT(nk_tensor_t, dtype, 8, 4);
+AT(nk_tensor_t, rank, 12, 8);
+AT(nk_tensor_t, shape, 16, 12);
+AT(nk_tensor_t, stride, 32, 28);
+AT(nk_tensor_t, num_elements, 48, 44);
+AT(nk_tensor_t, bytes, 52, 48);
+
+SIZE(nk_quant_params_t, 8, 8);
+AT(nk_quant_params_t, scale, 0, 0);
+AT(nk_quant_params_t, zero_point, 4, 4);
 
 AT(nk_error_info_t, struct_size, 0, 0);
 AT(nk_memory_plan_t, struct_size, 0, 0);

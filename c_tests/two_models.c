@@ -171,6 +171,48 @@ static void failed_load_rolls_back(void) {
     free(file.bytes);
 }
 
+/* Float and int8 models side by side, from files and from memory: each keeps giving what it gave alone. */
+static void float_and_int8_in_one_arena(void) {
+    enum { MODELS = 4, MOST_BYTES = 1024 };
+    static const char *const paths[MODELS] = {"models/digits_mlp_int8.nk", "models/test_mlp.nk",
+                                              "models/digits_cnn_int8.nk", "models/cnn_4x4_single.nk"};
+    static _Alignas(16) unsigned char inputs[MODELS][MOST_BYTES], wanted[MODELS][MOST_BYTES], found[MOST_BYTES];
+    nk_arena_t arena;
+    nk_model_t models[MODELS];
+    model_file file = need_model(paths[0]);
+    nk_arena_init(&arena, memory, sizeof memory);
+    for (int i = 0; i < MODELS; i++) {
+        nk_status_t loaded = i == 0 ? nk_load_memory(file.bytes, file.size, &arena, &models[i])
+                                    : nk_load(paths[i], &arena, &models[i]);
+        if (!EXPECT_OK(loaded) || !EXPECT(nk_model_input_bytes(&models[i]) <= MOST_BYTES) ||
+            !EXPECT(nk_model_output_bytes(&models[i]) <= MOST_BYTES)) {
+            return;
+        }
+        fill_model_input(&models[i], inputs[i], (uint32_t)i);
+        EXPECT_OK(run_model(&models[i], &arena, inputs[i], wanted[i]));
+    }
+    for (int round = 0; round < 20; round++) {
+        int i = round * 7 % MODELS;
+        EXPECT_OK(run_model(&models[i], &arena, inputs[i], found));
+        EXPECT_THAT(memcmp(found, wanted[i], nk_model_output_bytes(&models[i])) == 0, "%s", paths[i]);
+    }
+    nk_arena_reset(&arena);
+    free(file.bytes);
+}
+
+static void inspect_tells_the_plan_of_int8(void) {
+    model_file file = need_model("models/digits_cnn_int8.nk");
+    nk_memory_plan_t plan = plan_of(&file);
+    nk_arena_t arena;
+    nk_inspect_info_t info;
+    nk_arena_init(&arena, memory, sizeof memory);
+    EXPECT_OK(nk_inspect_model_memory(file.bytes, file.size, &arena, &info));
+    EXPECT(info.arch.version == 4 && info.arch.kind == NK_NETWORK_CNN && info.arch.input_elements == 256);
+    EXPECT(info.arena_bytes_after_load == plan.arena_bytes && info.arena_bytes_after_forward == plan.arena_bytes);
+    EXPECT(info.flash_payload_bytes == plan.flash_bytes && info.weight_floats == plan.flash_bytes / 4);
+    free(file.bytes);
+}
+
 /* Own allocations and models share an arena. */
 static void arena_accounting(void) {
     nk_arena_t arena;
@@ -216,6 +258,8 @@ int main(void) {
     RUN(reset_and_load_again);
     RUN(heap_arena);
     RUN(failed_load_rolls_back);
+    RUN(float_and_int8_in_one_arena);
+    RUN(inspect_tells_the_plan_of_int8);
     RUN(arena_accounting);
     RUN(inspect_adds_up);
     return report();

@@ -4,7 +4,8 @@
  *     infer models/test_mlp.nk @input.f32
  *
  * The file is read into memory, the library says how much arena that model needs, and the outputs are printed on one
- * line, separated by commas, with enough digits to read the same floats back. Exit code 0, 1 on failure, 2 on misuse. */
+ * line, separated by commas, with enough digits to read the same floats back. Exit code: 0, 1 on failure, 2 on misuse.
+ */
 #include <nk.h>
 
 #include <stdio.h>

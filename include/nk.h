@@ -698,13 +698,10 @@ bool nk_model_omit_final_softmax(const nk_model_t *model);
 void nk_unload(nk_model_t *model);
 
 /* ========================================================================
- * Tensors
- * ========================================================================
- * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise. It owns nothing: the
- * values of a view are yours. Extents whose product does not fit 32 bits of bytes give a view without values.
- */
+ * Types of values
+ * ======================================================================== */
 
-/** Type of a tensor's elements. */
+/** Type of the values of a tensor, an input or an output. */
 enum nk_dtype {
     /** IEEE binary32. */
     NK_DTYPE_FLOAT32 = 0,
@@ -717,6 +714,16 @@ enum nk_dtype {
     /** Signed 32-bit integer. */
     NK_DTYPE_INT32 = 4,
 };
+
+/** Type of the values of a tensor, an input or an output. */
+typedef enum nk_dtype nk_dtype_t;
+
+/* ========================================================================
+ * Tensors
+ * ========================================================================
+ * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise. It owns nothing: the
+ * values of a view are yours. Extents whose product does not fit 32 bits of bytes give a view without values.
+ */
 
 /** Shape and place of an array of numbers. It owns nothing. */
 struct nk_tensor {
@@ -738,9 +745,6 @@ struct nk_tensor {
 
 /** Shape and place of an array of numbers. */
 typedef struct nk_tensor nk_tensor_t;
-
-/** Type of a tensor's elements. */
-typedef enum nk_dtype nk_dtype_t;
 
 /**
  * Makes a tensor [rows, cols] over floats.

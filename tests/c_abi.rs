@@ -215,7 +215,8 @@ fn host() -> &'static str {
 /// Standard output of a command that has to succeed.
 fn succeed(command: &mut Command, what: &str) -> String {
     let output = output_of(command, what);
-    assert!(output.status.success(), "{what} fails, {}:\n{command:?}\n{}", output.status, text_of(&output));
+    let words = [command.get_program()].into_iter().chain(command.get_args()).collect::<Vec<_>>();
+    assert!(output.status.success(), "{what} fails, {}:\n{words:?}\n{}", output.status, text_of(&output));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

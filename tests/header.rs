@@ -28,6 +28,7 @@ const SECTIONS: &[Section] = &[
     section_if("heap_arena.rs", "NETKIT_ARENA_HEAP"),
     section("inspect.rs"),
     section("model.rs"),
+    section("dtype.rs"),
     section("tensor.rs"),
     section("model_info.rs"),
     section("int8.rs"),

@@ -176,7 +176,7 @@ fn the_final_softmax_can_be_left_out() {
         let mut arena = vec![0; MemoryPlan::of(&model).expect("plan").arena_bytes];
         let mut network = Network::load(&model, &mut arena).expect("load");
         let input = network.input_shape().elements().expect("input") as usize;
-        let mut run = |network: &mut Network<'_, '_>| -> Vec<f32> {
+        let run = |network: &mut Network<'_, '_>| -> Vec<f32> {
             if network.is_quantized() {
                 let mut output = [0i8; 10];
                 network.run_int8(&vec![20; input], &mut output).expect("run");

@@ -78,6 +78,9 @@ pub(crate) struct TestArgs {
     /// Print long tensors too; NETKIT_REGRESSION_VERBOSE=1 or 0 decides when neither -v nor -q is given
     #[arg(short, long, conflicts_with_all = ["quiet", "json"])]
     pub(crate) verbose: bool,
+    /// Compare each output of int8 models too, within the file's tolerance or one step, not only the class
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print only what failed, and the counts
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,

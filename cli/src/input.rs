@@ -163,7 +163,8 @@ fn check_element(path: &Path, element: Element, kind: Kind) -> Result<(), Failur
     match (kind, element) {
         (Kind::Quantised, Element::I8) => {
             let message = "an array of int8, but without --raw an int8 model takes real numbers, such as float32";
-            Err(Failure::file(path, message).with_hint("for int8 values as they are, add --raw; else convert to float32"))
+            Err(Failure::file(path, message)
+                .with_hint("for int8 values as they are, add --raw; else convert to float32"))
         }
         (Kind::Int8, Element::F32 | Element::F64 | Element::U8 | Element::I32) => {
             let failure = Failure::file(path, format_args!("an array of {name}, but --raw takes int8"));

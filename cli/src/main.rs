@@ -6,6 +6,7 @@
 //! run.rs          netkit run
 //! test.rs         netkit test
 //! input.rs        where the values of --input come from
+//! codes.rs        real numbers as int8 codes
 //! npy.rs          .npy files
 //! model_file.rs   reading a model
 //! failure.rs      errors, what to do about them, exit codes
@@ -13,6 +14,7 @@
 //! ```
 
 mod args;
+mod codes;
 mod failure;
 mod input;
 mod inspect;

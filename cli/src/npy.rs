@@ -296,7 +296,8 @@ mod tests {
         let values = [1.5, -0.0, f32::INFINITY, 1e-40, 2.0, 3.0];
         let bytes = write(&[1, 2, 3], &values);
         assert_eq!(bytes.len() % 64, 24);
-        let array = |shape: &[u64], element, values: &[f32]| Array { shape: shape.to_vec(), element, values: values.to_vec() };
+        let array =
+            |shape: &[u64], element, values: &[f32]| Array { shape: shape.to_vec(), element, values: values.to_vec() };
         assert_eq!(read(&bytes), Ok(array(&[1, 2, 3], Element::F32, &values)));
         assert_eq!(read(&write(&[2], &[1.0, 2.0])), Ok(array(&[2], Element::F32, &[1.0, 2.0])));
         assert_eq!(read(&write_int8(&[1, 3], &[-128, 0, 127])), Ok(array(&[1, 3], Element::I8, &[-128.0, 0.0, 127.0])));

@@ -62,7 +62,8 @@ pub(crate) fn execute(args: &TestArgs, out: &mut Output) -> Result<Outcome, Fail
         (_, true) => Detail::Failures,
         _ => Detail::All,
     };
-    let options = Options { verbose: args.verbose || (detail == Detail::All && verbose_by_environment()) };
+    let verbose = args.verbose || (detail == Detail::All && verbose_by_environment());
+    let options = Options { verbose, strict: args.strict };
     let mut report = Report { schema: "netkit.test/1", ..Report::default() };
     let mut outcome = Outcome::Done;
     for (index, path) in args.models.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{netkit, root, stdout};
+use common::{netkit, root};
 
 /// A command of the page and the lines below it.
 struct Example {
@@ -65,7 +65,8 @@ fn examples_print_what_the_page_shows() {
         let mut expected: Vec<String> = example.expected;
         if expected.first().is_some_and(|line| line == "[summary]") {
             let model = example.command.split(' ').nth(1).expect("a model");
-            let summary = stdout(&format!("inspect {model}"));
+            let summary = netkit(&format!("inspect {model}")).output().expect("started").stdout;
+            let summary = String::from_utf8(summary).expect("UTF-8");
             expected.splice(..1, summary.lines().map(str::to_owned));
         }
         if expected.last().is_some_and(|line| line == "[steps]") {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SUMMARY, json, model, netkit, root, stdout, temporary};
+use common::{SUMMARY, json, model, models, netkit, stdout, temporary};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, ends_with, starts_with};
 
@@ -30,7 +30,8 @@ fn full_adds_the_lines_that_programs_read() {
 
 #[test]
 fn the_need_is_exact() {
-    for name in ["test_mlp", "digits_cnn", "kind_14_yolox_pafpn_multiscale"] {
+    for name in ["test_mlp", "digits_cnn", "kind_14_yolox_pafpn_multiscale", "digits_cnn_dw_int8", "blocks_mixed_int8"]
+    {
         let bytes = model(&format!("{name}.nk"));
         let parsed = netkit::Model::parse(&bytes).expect("valid");
         let need =
@@ -85,11 +86,7 @@ fn json_has_the_documented_keys() {
 
 #[test]
 fn catalog_offsets_and_owners_cover_the_payload() {
-    for entry in std::fs::read_dir(root().join("models")).expect("models") {
-        let path = entry.expect("entry").path();
-        if path.extension().is_none_or(|extension| extension != "nk") {
-            continue;
-        }
+    for path in models() {
         let output =
             netkit("inspect --tensors --full --json").arg(&path).assert().success().get_output().stdout.clone();
         let document: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
@@ -107,24 +104,56 @@ fn catalog_offsets_and_owners_cover_the_payload() {
 }
 
 #[test]
-fn int8_models_are_described_but_not_planned() {
-    netkit("inspect models/digits_cnn_int8.nk --full --tensors")
-        .assert()
-        .success()
-        .stderr("")
-        .stdout(contains("Type        : CNN"))
-        .stdout(contains("Arena (not known: int8 models cannot be run"))
-        .stdout(contains("0x0007 (tests, int8, int8 test inputs)"))
-        .stdout(contains("Quantization, weight scales per channel"))
-        .stdout(contains("int8 inputs"));
-    let document = json("inspect models/digits_cnn_int8.nk --tensors --json");
+fn int8_models_are_planned_and_their_quantization_is_shown() {
+    let printed = stdout("inspect models/digits_cnn_int8.nk --full --tensors");
+    for text in [
+        "Type        : CNN",
+        " bytes needed):\n  after load: ",
+        "\n  integer tables: ",
+        "0x0007 (tests, int8, int8 test inputs)",
+        "\nQuantization, weight scales per channel (scale, zero point):\n",
+        "softmax: 0.00390625, -128\n",
+        "int8 inputs",
+    ] {
+        assert!(printed.contains(text), "{text}: {printed}");
+    }
+    assert_eq!(printed.matches("\nQuantization").count(), 1, "{printed}");
+    assert!(stdout("inspect models/relu6_int8.nk --full").contains("dense+clamp"));
+    for option in ["--full", "--tensors"] {
+        assert!(stdout(&format!("inspect models/digits_cnn_int8.nk {option}")).contains("\nQuantization, "));
+    }
+    assert!(!printed.replace("digits_cnn_int8", "").contains("cannot be run"), "{printed}");
+
+    let document = json("inspect models/digits_cnn_int8.nk --full --json");
     assert_eq!(document["quantized"], true);
-    assert!(document["arena_bytes"].is_null() && document["steps"].is_null());
-    assert!(document["arena_reason"].as_str().is_some_and(|reason| reason.contains("int8")));
-    assert!(document["flash_bytes"].is_u64());
-    assert!(document["error"].is_null());
-    let descriptor = &document["quantization"]["descriptors"][0];
-    assert!(descriptor["channel_scales"]["min"].as_f64() <= descriptor["channel_scales"]["max"].as_f64());
+    for key in ["arena_bytes", "steps", "table_bytes", "flash_bytes"] {
+        assert!(document[key].as_u64() > Some(0), "{key}");
+    }
+    assert!(document["arena_reason"].is_null() && document["error"].is_null());
+    let descriptors = document["quantization"]["descriptors"].as_array().expect("descriptors");
+    let scales = &descriptors[0]["channel_scales"];
+    assert!(scales["min"].as_f64() <= scales["max"].as_f64(), "{scales}");
+    assert_eq!(descriptors[0]["kind"], "conv2d");
+    assert!(descriptors[0]["then"].is_null() && descriptors[0]["then_output"].is_null());
+    let last = descriptors.last().expect("dense");
+    assert_eq!((&last["then"], &last["then_output"]["zero_point"]), (&"softmax".into(), &(-128).into()));
+    // An int8 element is a byte: the first step reads 16 x 16 of them.
+    assert_eq!(document["plan"][0]["input"]["bytes"], 256);
+    assert!(json("inspect models/digits_cnn_int8.nk --json").get("quantization").is_none());
+}
+
+#[test]
+fn what_follows_an_int8_layer_is_shown() {
+    let then = |model: &str, index: usize| {
+        let document = json(&format!("inspect models/{model}.nk --tensors --json"));
+        let descriptor = &document["quantization"]["descriptors"][index];
+        (descriptor["then"].as_str().map(str::to_owned), descriptor["then_output"]["scale"].as_f64())
+    };
+    assert_eq!(then("activation_sigmoid_int8", 0), (Some("sigmoid".to_owned()), Some(1.0 / 256.0)));
+    assert_eq!(then("activation_tanh_int8", 1), (Some("tanh".to_owned()), Some(1.0 / 128.0)));
+    assert_eq!(then("activation_leaky_relu_int8", 2).0.as_deref(), Some("leaky_relu"));
+    assert_eq!(then("kind_10_resnet_basic_block_int8", 0), (None, None));
+    assert_eq!(then("kind_10_resnet_basic_block_int8", 1).0.as_deref(), Some("sum"));
 }
 
 #[test]
@@ -135,9 +164,38 @@ fn scales_that_do_not_chain_are_a_warning() {
         .success()
         .stdout(starts_with("=====").and(contains("warning").not()))
         .stderr(starts_with(format!("netkit: {path}: warning: scales do not chain: layer 0 writes scale ")));
-    for chained in ["digits_mlp_int8", "digits_cnn_int8", "uib_chain_int8", "mlp_softmax_layers_int8"] {
-        netkit(&format!("inspect models/{chained}.nk")).assert().success().stderr("");
+    for path in models() {
+        let name = path.file_stem().expect("name").to_string_lossy();
+        if !["scales_not_chained_int8", "activation_ignored_int8"].contains(&&*name) {
+            netkit("inspect").arg(&path).assert().success().stderr("");
+        }
     }
+}
+
+#[test]
+fn the_input_of_a_projection_is_that_of_the_block() {
+    let mut bytes = model("resnet_projection_last_int8.nk");
+    let quant = netkit::Model::parse(&bytes).expect("valid").quant().expect("int8").offset();
+    // The last descriptor is the projection's, 8 + 3 * 32 bytes into the section; its second word is the zero point.
+    let zero_point = quant + 8 + 3 * 32 + 4;
+    bytes[zero_point..zero_point + 4].copy_from_slice(&99i32.to_le_bytes());
+    let (_folder, path) = temporary("projection.nk", &bytes);
+    let text = "zero point 99 (weight tensor 3)\n";
+    netkit("inspect").arg(&path).assert().success().stderr(contains("layer 0 writes").and(ends_with(text)));
+}
+
+#[test]
+fn ignored_activations_are_a_warning() {
+    let assert = netkit("inspect models/activation_ignored_int8.nk").assert().success();
+    let errors = String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8");
+    let expected = [
+        "layer 0 (conv2d): sigmoid is ignored: the descriptor's bias scale and zero point are not 1/256 and -128",
+        "layer 1 (depthwise_conv2d): tanh is ignored: the descriptor's bias scale and zero point are not 1/128 and 0",
+        "layer 2 (conv2d): leaky_relu is ignored: the descriptor's bias scale and zero point are not those of the output",
+        "layer 3 (conv2d): softmax is ignored: int8 has it for dense layers only",
+    ];
+    let start = "netkit: models/activation_ignored_int8.nk: warning: ";
+    assert_eq!(errors, expected.map(|text| format!("{start}{text}\n")).concat());
 }
 
 #[test]

@@ -2,20 +2,9 @@
 
 mod common;
 
-use common::{SUMMARY, json, netkit, stdout, temporary};
-use npyz::WriterBuilder;
+use common::{SUMMARY, json, netkit, npy, stdout, temporary};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, ends_with, starts_with};
-
-/// A file that an independent implementation wrote.
-fn npy<T: npyz::AutoSerialize + Copy>(shape: &[u64], order: npyz::Order, values: &[T]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order);
-    let mut writer = options.writer(&mut bytes).begin_nd().expect("header");
-    writer.extend(values.iter().copied()).expect("values");
-    writer.finish().expect("end");
-    bytes
-}
 
 /// What the model answers to this input file.
 fn answer(model: &str, bytes: &[u8]) -> String {
@@ -158,12 +147,10 @@ fn channels_first_is_not_reinterpreted() {
 }
 
 #[test]
-fn int8_models_are_refused_with_a_reason() {
-    netkit("run models/digits_mlp_int8.nk --input 1")
-        .assert()
-        .code(3)
-        .stdout("")
-        .stderr(contains("int8 models cannot be run"));
+fn raw_is_for_int8_models() {
+    netkit("run models/test_mlp.nk --raw --input 1,2").assert().code(3).stdout("").stderr(
+        "netkit: models/test_mlp.nk: this is a float32 model; --raw is for int8 models\n  hint: leave out --raw\n",
+    );
 }
 
 #[test]

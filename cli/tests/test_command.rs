@@ -50,7 +50,28 @@ fn several_models_are_summed_and_a_bad_one_does_not_stop_the_others() {
         .code(3)
         .stdout("Passed: 3\nFailed: 1\n")
         .stderr(starts_with("netkit: models/no_such.nk: cannot open the model file"));
-    netkit("test -q models/digits_mlp_int8.nk").assert().code(3).stderr(contains("int8 models cannot be run"));
+}
+
+#[test]
+fn int8_models_are_judged_by_class_or_strictly() {
+    let printed = stdout("test models/digits_mlp_int8.nk");
+    assert!(printed.contains("\nPASS digit 0 (int8 argmax classification correct)\n"), "{printed}");
+    for path in common::models().into_iter().filter(|path| path.to_string_lossy().ends_with("_int8.nk")) {
+        netkit("test -q --strict").arg(&path).assert().success().stderr("");
+    }
+    // An output that does not change the class is wrong by more than one step.
+    let mut bytes = model("digits_mlp_int8.nk");
+    let last = bytes.len() - 4;
+    bytes[last..].copy_from_slice(&0.1f32.to_le_bytes());
+    let (_folder, path) = temporary("digits.nk", &bytes);
+    netkit("test -q").arg(&path).assert().success().stdout("Passed: 4\nFailed: 0\n");
+    netkit("test -q --strict")
+        .arg(&path)
+        .assert()
+        .code(1)
+        .stdout(starts_with("FAIL digit 3 (mismatch at out[9]").and(ends_with("Passed: 3\nFailed: 1\n")));
+    // Float models are compared closely in any case.
+    assert_eq!(stdout("test -q --strict models/test_mlp.nk"), "Passed: 3\nFailed: 0\n");
 }
 
 #[test]

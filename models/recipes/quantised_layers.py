@@ -46,6 +46,8 @@ def activation_ignored_int8(rng):
     model = quantised(net, rng)
     for entry in model.quant[:3]:
         entry.bias_scale, entry.bias_zero = entry.in_scale * entry.weight_scale, 0
+    for entry, reader in zip(model.quant, model.quant[1:]):
+        reader.in_scale, reader.in_zero = entry.output
     model.layers[3].activation = r.SOFTMAX
     return renewed(model)
 

@@ -32,6 +32,12 @@ impl From<QuantParams> for nk_quant_params {
     }
 }
 
+impl From<nk_quant_params> for QuantParams {
+    fn from(params: nk_quant_params) -> Self {
+        Self { scale: params.scale, zero_point: params.zero_point }
+    }
+}
+
 /// Scale and zero point of an int8 model's input.
 ///
 /// - model: a loaded int8 model.
@@ -76,9 +82,10 @@ pub unsafe extern "C" fn nk_quantize_f32(src: *const f32, dst: *mut i8, n: usize
     if src.is_null() || dst.is_null() {
         return;
     }
+    let params = QuantParams::from(q);
     for index in 0..n {
         // SAFETY: not NULL, and by the conventions `n` values each.
-        unsafe { dst.add(index).write(quantize(src.add(index).read_unaligned(), q)) };
+        unsafe { dst.add(index).write(params.quantize(src.add(index).read_unaligned())) };
     }
 }
 
@@ -95,9 +102,10 @@ pub unsafe extern "C" fn nk_dequantize_i8(src: *const i8, dst: *mut f32, n: usiz
     if src.is_null() || dst.is_null() {
         return;
     }
+    let params = QuantParams::from(q);
     for index in 0..n {
         // SAFETY: not NULL, and by the conventions `n` values each.
-        unsafe { dst.add(index).write_unaligned(dequantize(src.add(index).read(), q)) };
+        unsafe { dst.add(index).write_unaligned(params.dequantize(src.add(index).read())) };
     }
 }
 
@@ -141,7 +149,6 @@ unsafe fn run_auto(call: Call<f32>) -> Result<(), Error> {
     let mut target = unsafe { call.target() }?;
     let output_quant = target.loaded.output_quant(target.network.omits_final_softmax());
     let (Some(input_quant), Some(output_quant)) = (target.loaded.input_quant(), output_quant) else {
-        drop(target);
         // SAFETY: by this function's contract.
         return unsafe { call.run() };
     };
@@ -176,16 +183,6 @@ unsafe fn staging<'a>(call: &Call<f32>, target: &Target<'_>) -> Result<&'a mut [
     Ok(unsafe { core::slice::from_raw_parts_mut(memory.cast(), bytes) })
 }
 
-fn quantize(value: f32, q: nk_quant_params) -> i8 {
-    // The conversion turns NaN into 0 and cuts what is too large.
-    let steps = libm::roundf(value / q.scale) as i32;
-    steps.saturating_add(q.zero_point).clamp(i8::MIN.into(), i8::MAX.into()) as i8
-}
-
-fn dequantize(value: i8, q: nk_quant_params) -> f32 {
-    q.scale * i32::from(value).saturating_sub(q.zero_point) as f32
-}
-
 /// # Safety
 /// Each pointer is null or as the header says: a handle, room for the parameters.
 unsafe fn write_quant(
@@ -209,7 +206,7 @@ const _: () = assert!(size_of::<nk_quant_params>() == 8 && align_of::<nk_quant_p
 mod tests {
     use super::*;
 
-    const HALVES: nk_quant_params = nk_quant_params { scale: 0.5, zero_point: 3 };
+    const HALVES: QuantParams = QuantParams { scale: 0.5, zero_point: 3 };
 
     #[test]
     fn quantize_rounds_halves_away_from_zero_and_saturates() {
@@ -230,7 +227,7 @@ mod tests {
             (f32::NAN, 3),
         ];
         for (value, wanted) in cases {
-            assert_eq!(quantize(value, HALVES), wanted, "{value}");
+            assert_eq!(HALVES.quantize(value), wanted, "{value}");
         }
     }
 
@@ -238,8 +235,8 @@ mod tests {
     fn every_code_survives_the_way_there_and_back() {
         for scale in [1.0, 0.5, 0.1, 1.0 / 255.0, 3e-5, 7e20, f32::MIN_POSITIVE] {
             for zero_point in [-128, -1, 0, 1, 127] {
-                let q = nk_quant_params { scale, zero_point };
-                (i8::MIN..=i8::MAX).for_each(|code| assert_eq!(quantize(dequantize(code, q), q), code, "{q:?}"));
+                let q = QuantParams { scale, zero_point };
+                (i8::MIN..=i8::MAX).for_each(|code| assert_eq!(q.quantize(q.dequantize(code)), code, "{q:?}"));
             }
         }
     }
@@ -248,11 +245,11 @@ mod tests {
     fn parameters_without_a_meaning_do_no_harm() {
         for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             for zero_point in [i32::MIN, -129, 128, i32::MAX] {
-                let q = nk_quant_params { scale, zero_point };
+                let q = QuantParams { scale, zero_point };
                 for value in [0.0, 1.0, f32::NAN, f32::MAX, f32::NEG_INFINITY] {
-                    quantize(value, q);
+                    q.quantize(value);
                 }
-                (i8::MIN..=i8::MAX).for_each(|code| _ = dequantize(code, q));
+                (i8::MIN..=i8::MAX).for_each(|code| _ = q.dequantize(code));
             }
         }
     }

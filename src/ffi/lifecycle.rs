@@ -10,6 +10,7 @@ use super::*;
 
 const MLP: &CStr = c"models/test_mlp.nk";
 const CNN: &CStr = c"models/cnn_4x4_single.nk";
+const INT8: &CStr = c"models/digits_mlp_int8.nk";
 
 /// Handles full of bytes that mean nothing, as C leaves them on its stack.
 fn garbage<T: Copy>() -> T {
@@ -166,4 +167,32 @@ fn input_and_output_may_overlap_when_the_arena_has_room() {
         assert_eq!(without, if shift < 2 { NK_ERR_ARENA_OVERFLOW } else { NK_OK });
     }
     assert_eq!(place.used(), used);
+}
+
+#[test]
+fn copies_of_a_handle_share_the_softmax_setting_until_the_arena_ends() {
+    let mut place = Fixture::new(64 * 1024);
+    let [mut model, mut other, mut plain] = [garbage::<nk_model>(); 3];
+    assert_eq!(place.load(INT8, &mut model), NK_OK);
+    assert_eq!(place.load(INT8, &mut other), NK_OK);
+    assert_eq!(place.load(MLP, &mut plain), NK_OK);
+    let mut copy = model;
+    // SAFETY: valid handles whose arena is alive.
+    let omits = |model: &nk_model| unsafe { nk_model_omit_final_softmax(model) };
+    // SAFETY: as above.
+    unsafe {
+        nk_model_set_omit_final_softmax(&mut copy, true);
+        nk_model_set_omit_final_softmax(&mut plain, true);
+    }
+    assert_eq!([&model, &copy, &other, &plain].map(omits), [true, true, false, false]);
+    let scale = |model: &nk_model| {
+        let mut quant = nk_quant_params { scale: 0.0, zero_point: 0 };
+        // SAFETY: as above.
+        let status = unsafe { nk_model_output_quant(model, &mut quant) };
+        (status == NK_OK).then_some(quant.scale)
+    };
+    assert!(scale(&model) != scale(&other) && scale(&other) == Some(1.0 / 256.0) && scale(&plain).is_none());
+    place.reset();
+    assert!(!omits(&model));
+    assert_eq!(scale(&model), Some(1.0 / 256.0));
 }

@@ -65,8 +65,8 @@
 // Everything C sees is in this directory, one file per section of `include/nk.h`. The header is generated from it
 // (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
 //
-//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs tensor.rs model_info.rs int8.rs
-//     tests.rs
+//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs dtype.rs tensor.rs
+//     model_info.rs int8.rs tests.rs
 //
 // The rest serves them:
 //
@@ -87,6 +87,7 @@
 )]
 
 mod arena;
+mod dtype;
 mod errors;
 mod files;
 mod handle;
@@ -110,6 +111,7 @@ mod tests;
 mod version;
 
 pub use arena::*;
+pub use dtype::*;
 pub use errors::*;
 #[cfg(feature = "host")]
 pub use heap_arena::*;

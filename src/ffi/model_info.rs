@@ -2,6 +2,7 @@
 //!
 //! The handle alone answers them, also after the arena was reset.
 
+use super::dtype::{nk_dtype, nk_dtype_t};
 use super::errors::nk_status_t;
 use super::handle::{self, Facts, Loaded};
 use super::inspect::{nk_arch_info_t, nk_network_kind, nk_network_kind_t};
@@ -9,7 +10,6 @@ use super::last_error::report;
 use super::limits::NK_MAX_TENSOR_RANK;
 use super::model::nk_model_t;
 use super::raw::required;
-use super::tensor::{nk_dtype, nk_dtype_t};
 use crate::error::Error;
 
 /// Describes a loaded model as nk_parse_architecture() describes a file.

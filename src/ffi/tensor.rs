@@ -5,27 +5,9 @@
 
 use core::ffi::c_void;
 
+use super::dtype::nk_dtype;
 use super::limits::NK_MAX_TENSOR_RANK;
 use super::nk_dtype_int;
-
-/// Type of a tensor's elements.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum nk_dtype {
-    /// IEEE binary32.
-    NK_DTYPE_FLOAT32 = 0,
-    /// Signed 8-bit integer.
-    NK_DTYPE_INT8 = 1,
-    /// Unsigned 8-bit integer.
-    NK_DTYPE_UINT8 = 2,
-    /// Signed 16-bit integer.
-    NK_DTYPE_INT16 = 3,
-    /// Signed 32-bit integer.
-    NK_DTYPE_INT32 = 4,
-}
-
-/// Type of a tensor's elements.
-pub type nk_dtype_t = nk_dtype;
 
 /// Shape and place of an array of numbers. It owns nothing.
 #[repr(C)]

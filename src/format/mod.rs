@@ -3,7 +3,7 @@
 //! ```text
 //! parse.rs     Model: header, section offsets, and the checks that need no knowledge of a layer's arithmetic
 //! reader.rs    bounds-checked little-endian reader
-//! records.rs   one struct per layer kind: its bytes, read and written
+//! records.rs   one struct per layer kind; record_bytes.rs reads and writes it
 //! catalog.rs   tensor catalog entries
 //! quant.rs     QUAN section of int8 models
 //! cases.rs     TCAS section: embedded regression test cases
@@ -18,6 +18,7 @@ pub mod catalog;
 mod parse;
 pub mod quant;
 pub mod reader;
+mod record_bytes;
 pub mod records;
 pub mod write;
 

@@ -21,6 +21,24 @@ pub struct QuantParams {
     pub zero_point: i32,
 }
 
+impl QuantParams {
+    /// The int8 value nearest to a real one, halves away from zero, saturated; NaN becomes the zero point.
+    pub fn quantize(&self, real: f32) -> i8 {
+        self.quantize_unbounded(real).clamp(i8::MIN.into(), i8::MAX.into()) as i8
+    }
+
+    /// [`QuantParams::quantize`] before it saturates to int8: tells what is lost.
+    pub fn quantize_unbounded(&self, real: f32) -> i32 {
+        // The conversion turns NaN into 0 and cuts what is too large.
+        (libm::roundf(real / self.scale) as i32).saturating_add(self.zero_point)
+    }
+
+    /// The real value of `q`.
+    pub fn dequantize(&self, q: i8) -> f32 {
+        self.scale * i32::from(q).saturating_sub(self.zero_point) as f32
+    }
+}
+
 /// Descriptor of one weight tensor and the activations around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuantEntry {

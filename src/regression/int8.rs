@@ -45,7 +45,7 @@ impl Bound {
 
     /// The real value that `q` stands for.
     fn real(&self, q: i8) -> f32 {
-        self.params.scale * (i32::from(q) - self.params.zero_point) as f32
+        self.params.dequantize(q)
     }
 
     /// False for NaN, and never when only the class counts.

@@ -5,8 +5,10 @@ use netkit::tensor::Shape;
 use netkit::{Error, Model};
 use serde::Serialize;
 
+use super::chain;
 use super::fields::{self, Fields};
 use super::memory::{self, Memory, Step};
+use super::quant::{self, Quantization};
 use super::tensors::{self, Contents};
 use crate::failure::display;
 use crate::model_file::ModelFile;
@@ -31,6 +33,9 @@ pub(crate) struct Document {
     pub(crate) layers: Vec<Layer>,
     #[serde(flatten)]
     pub(crate) memory: Memory,
+    /// With `--full` or `--tensors`; null for a float model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) quantization: Option<Option<Quantization>>,
     /// The steps of the plan, with `--full`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<Vec<Step>>,
@@ -72,7 +77,7 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
     }
     let owners = owners(&layers);
     let contents = with_tensors.then(|| tensors::contents(model, &owners, cases.ok()));
-    warnings.extend(super::quant::broken_chains(model, &owners));
+    warnings.extend(chain::doubts(model, &owners));
     let elements = |shape: Shape| shape.elements().ok();
     let fault = shape_fault.or(plan_fault).or_else(|| model.check_payload().err());
     let document = Document {
@@ -95,6 +100,7 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
         output_elements: output.and_then(elements),
         layers,
         memory,
+        quantization: (with_steps || with_tensors).then(|| quant::describe(model, &owners)),
         plan,
         contents,
         warnings,

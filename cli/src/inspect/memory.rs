@@ -14,6 +14,8 @@ pub(crate) struct Memory {
     pub(crate) arena_reason: Option<String>,
     pub(crate) activation_bytes: Option<usize>,
     pub(crate) plan_bytes: Option<usize>,
+    /// Integer tables of an int8 model.
+    pub(crate) table_bytes: Option<usize>,
     pub(crate) peak_live_bytes: Option<usize>,
     pub(crate) flash_bytes: usize,
     pub(crate) steps: Option<usize>,
@@ -26,7 +28,7 @@ pub(crate) struct Step {
     pub(crate) index: usize,
     pub(crate) layer: u8,
     pub(crate) op: &'static str,
-    /// What is computed along with it: `norm`, `residual`, an activation.
+    /// What is computed along with it: `norm`, `residual`, an activation, in int8 models `clamp` for relu and relu6.
     pub(crate) fused: Vec<&'static str>,
     pub(crate) input_shape: Vec<u32>,
     pub(crate) output_shape: Vec<u32>,
@@ -55,13 +57,15 @@ pub(crate) fn plan(model: &Model<'_>, with_steps: bool) -> (Memory, Option<Vec<S
                 arena_reason: None,
                 activation_bytes: Some(plan.activation_bytes),
                 plan_bytes: Some(plan.plan_bytes),
+                table_bytes: Some(plan.table_bytes),
                 peak_live_bytes: Some(plan.peak_live_bytes),
                 flash_bytes,
                 steps: Some(plan.steps),
                 macs: Some(plan.macs),
             };
             let mut steps = Vec::new();
-            let mut visit = |step: &steps::Step| steps.push(describe(steps.len(), step));
+            let is_int8 = model.is_quantized();
+            let mut visit = |step: &steps::Step| steps.push(describe(steps.len(), step, is_int8));
             let fault = if with_steps { plan.for_each_step(model, &mut visit).err() } else { None };
             (memory, with_steps.then_some(steps), fault)
         }
@@ -72,11 +76,18 @@ pub(crate) fn plan(model: &Model<'_>, with_steps: bool) -> (Memory, Option<Vec<S
     }
 }
 
-fn describe(index: usize, step: &steps::Step) -> Step {
+fn describe(index: usize, step: &steps::Step, is_int8: bool) -> Step {
     let op = step.op();
+    let range = |operand: &Operand| range(operand, if is_int8 { 1 } else { 4 });
+    let clamps = is_int8 && (i8::MIN, i8::MAX) != (step.quant.min, step.quant.max) && step.quant.min < step.quant.max;
     let (input_shape, output_shape) = shapes(op, step);
     let has = |flag: u8, name| (step.flags & flag != 0).then_some(name);
-    let fused = [has(FLAG_NORM, "norm"), has(FLAG_ACCUMULATE, "residual"), activation(step.activation())];
+    let fused = [
+        has(FLAG_NORM, "norm"),
+        has(FLAG_ACCUMULATE, "residual"),
+        activation(step.activation()),
+        clamps.then_some("clamp"),
+    ];
     Step {
         index,
         layer: step.layer,
@@ -103,13 +114,13 @@ fn shapes(op: Option<Op>, step: &steps::Step) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-fn range(operand: &Operand) -> Range {
+fn range(operand: &Operand, element_bytes: u64) -> Range {
     let place = match operand.place() {
         Place::Input => "input",
         Place::Output => "output",
         Place::Arena => "arena",
     };
-    Range { place, offset: 4 * u64::from(operand.first), bytes: 4 * u64::from(operand.elems) }
+    Range { place, offset: element_bytes * u64::from(operand.first), bytes: element_bytes * u64::from(operand.elems) }
 }
 
 fn activation(activation: Activation) -> Option<&'static str> {

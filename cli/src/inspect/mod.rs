@@ -1,5 +1,6 @@
 //! `netkit inspect`: describes a model without running it.
 
+mod chain;
 mod facts;
 mod fields;
 mod memory;

@@ -1,16 +1,10 @@
-//! The quantisation of int8 models, and whether it fits together from layer to layer.
+//! The quantisation table of int8 models.
 
 use netkit::Model;
-use netkit::format::Layer;
 use netkit::format::quant::QuantParams;
-use netkit::format::records::ActivationCode;
-use netkit::text::General;
 use serde::Serialize;
 
-/// What a softmax writes, whatever its descriptor says.
-const SOFTMAX_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 256.0, zero_point: -128 };
-/// Relative difference of two scales that are meant to be the same.
-const SAME: f32 = 1e-6;
+use super::chain;
 
 /// The QUAN section.
 #[derive(Debug, Serialize)]
@@ -24,10 +18,17 @@ pub(crate) struct Quantization {
 pub(crate) struct Descriptor {
     pub(crate) index: usize,
     pub(crate) layer: Option<usize>,
+    /// Kind of that layer.
+    pub(crate) kind: Option<&'static str>,
     pub(crate) input: Params,
     pub(crate) weights: Params,
     pub(crate) bias: Params,
     pub(crate) output: Params,
+    /// What follows on the layer's result and writes with other parameters: `softmax`, `sum` of a block, or the activation
+    /// of a table.
+    pub(crate) then: Option<&'static str>,
+    /// Parameters of that.
+    pub(crate) then_output: Option<Params>,
     pub(crate) channel_scales: Option<ChannelScales>,
 }
 
@@ -57,13 +58,22 @@ pub(crate) fn describe(model: &Model<'_>, owners: &[usize]) -> Option<Quantizati
     let section = model.quant()?;
     let descriptor = |index: usize| {
         let entry = section.entry(index)?;
+        let layer = owners.get(index).copied();
+        let record = layer.and_then(|layer| model.layers().nth(layer));
+        let then = record.and_then(|record| {
+            let first = owners.iter().position(|&owner| Some(owner) == layer).unwrap_or(index);
+            chain::then(&record.layer, index - first, &entry)
+        });
         Some(Descriptor {
             index,
-            layer: owners.get(index).copied(),
+            layer,
+            kind: record.and_then(|record| netkit::format::kind_name(record.layer.kind())),
             input: entry.input.into(),
             weights: entry.weights.into(),
             bias: entry.bias.into(),
             output: entry.output.into(),
+            then: then.map(|(name, _)| name),
+            then_output: then.map(|(_, params)| params.into()),
             channel_scales: channel_scales(section.channel_scales(index)),
         })
     };
@@ -75,39 +85,4 @@ fn channel_scales(bytes: &[u8]) -> Option<ChannelScales> {
     let scales = || bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes));
     let (min, max) = (scales().reduce(f32::min)?, scales().reduce(f32::max)?);
     Some(ChannelScales { count: scales().count(), min, max })
-}
-
-/// A sentence for each place where a layer reads its input with other parameters than it was written with.
-pub(crate) fn broken_chains(model: &Model<'_>, owners: &[usize]) -> Vec<String> {
-    let Some(section) = model.quant() else { return Vec::new() };
-    let mut sentences = Vec::new();
-    let mut written: Option<(usize, QuantParams)> = None;
-    for index in 0..section.len() {
-        let (Some(entry), Some(&layer)) = (section.entry(index), owners.get(index)) else { break };
-        if let Some((from, params)) = written.filter(|(_, params)| !is_same(*params, entry.input)) {
-            sentences.push(format!(
-                "scales do not chain: layer {from} writes {}, layer {layer} reads {} (weight tensor {index})",
-                text(params),
-                text(entry.input)
-            ));
-        }
-        let output = if ends_with_softmax(model, layer) { SOFTMAX_OUTPUT } else { entry.output };
-        written = Some((layer, output));
-    }
-    sentences
-}
-
-fn is_same(a: QuantParams, b: QuantParams) -> bool {
-    a.zero_point == b.zero_point && (a.scale - b.scale).abs() <= SAME * a.scale.max(b.scale)
-}
-
-fn text(params: QuantParams) -> String {
-    format!("scale {} zero point {}", General(params.scale), params.zero_point)
-}
-
-/// int8 layers honour softmax after dense only.
-fn ends_with_softmax(model: &Model<'_>, layer: usize) -> bool {
-    model.layers().nth(layer).is_some_and(
-        |record| matches!(record.layer, Layer::Dense(dense) if dense.activation == ActivationCode::SOFTMAX),
-    )
 }

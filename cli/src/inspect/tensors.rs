@@ -4,8 +4,6 @@ use netkit::Model;
 use netkit::format::{Cases, HEADER_BYTES, TensorDesc, catalog};
 use serde::Serialize;
 
-use super::quant::{self, Quantization};
-
 /// The parts that `--tensors` adds.
 #[derive(Debug, Serialize)]
 pub(crate) struct Contents {
@@ -14,7 +12,6 @@ pub(crate) struct Contents {
     pub(crate) biases_bytes: u32,
     pub(crate) weights: Vec<Tensor>,
     pub(crate) biases: Vec<Tensor>,
-    pub(crate) quantization: Option<Quantization>,
     pub(crate) tests: Option<Tests>,
 }
 
@@ -91,7 +88,6 @@ pub(crate) fn contents(model: &Model<'_>, owners: &[usize], cases: Option<Cases<
         biases_bytes: header.biases_bytes,
         weights: model.weight_tensors().enumerate().map(tensor).collect(),
         biases: model.bias_tensors().enumerate().map(tensor).collect(),
-        quantization: quant::describe(model, owners),
         tests: cases.map(tests),
     }
 }

@@ -27,9 +27,11 @@ pub(crate) fn print(document: &Document, with_memory: bool, out: &mut Output) ->
         layer_stack(&document.layers, out)?;
         catalog("Weight tensor catalog", "weight", &contents.weights, out)?;
         catalog("Bias tensor catalog", "bias", &contents.biases, out)?;
-        if let Some(quantization) = &contents.quantization {
-            quantized(quantization, out)?;
-        }
+    }
+    if let Some(Some(quantization)) = &document.quantization {
+        quantized(quantization, out)?;
+    }
+    if let Some(contents) = &document.contents {
         tests(contents.tests.as_ref(), out)?;
     }
     Ok(())
@@ -57,6 +59,9 @@ fn arena(memory: &Memory, out: &mut Output) -> Printed {
     writeln!(out, "  activations:          {activations} bytes (with scratch)")?;
     writeln!(out, "  largest live sum:     {live} bytes (activations cannot need less)")?;
     writeln!(out, "  plan:                 {plan} bytes ({steps} steps)")?;
+    if let Some(tables @ 1..) = memory.table_bytes {
+        writeln!(out, "  integer tables:       {tables} bytes (multipliers of every channel)")?;
+    }
     writeln!(out, "  MACs of one run:      {macs}")?;
     Ok(())
 }
@@ -175,17 +180,23 @@ fn quantized(section: &Quantization, out: &mut Output) -> Printed {
             format!("{min}..{max} ({} channels), {}", channels.count, descriptor.weights.zero_point)
         }
     };
+    let then = |descriptor: &Descriptor| match (descriptor.then, &descriptor.then_output) {
+        (Some(name), Some(output)) => format!("{name}: {}", params(output)),
+        _ => "-".to_owned(),
+    };
     let row = |descriptor: &Descriptor| {
         vec![
             format!("weight[{}]", descriptor.index),
             layer_index(descriptor.layer),
+            descriptor.kind.unwrap_or("-").to_owned(),
             params(&descriptor.input),
             weights(descriptor),
             params(&descriptor.bias),
             params(&descriptor.output),
+            then(descriptor),
         ]
     };
-    let header = ["", "layer", "input", "weights", "bias", "output"];
+    let header = ["", "layer", "kind", "input", "weights", "bias", "output", "then"];
     out.table(&header, section.descriptors.iter().map(row).collect())
 }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use npyz::WriterBuilder;
 
 /// Folder of the repository.
 pub fn root() -> PathBuf {
@@ -43,6 +44,23 @@ pub fn temporary(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
     std::fs::write(&path, bytes).expect("temporary file");
     let path = path.to_str().expect("UTF-8").to_owned();
     (folder, path)
+}
+
+/// An .npy file that an independent implementation wrote.
+pub fn npy<T: npyz::AutoSerialize + Copy>(shape: &[u64], order: npyz::Order, values: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order);
+    let mut writer = options.writer(&mut bytes).begin_nd().expect("header");
+    writer.extend(values.iter().copied()).expect("values");
+    writer.finish().expect("end");
+    bytes
+}
+
+/// The `.nk` files of the repository.
+pub fn models() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("models")).expect("models");
+    let paths = entries.map(|entry| entry.expect("entry").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "nk")).collect()
 }
 
 /// The Network Summary of `models/test_mlp.nk`, as the format's specification shows it.

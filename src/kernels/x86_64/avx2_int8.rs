@@ -15,7 +15,7 @@ use bytemuck::cast;
 
 use crate::kernels::Level;
 use crate::kernels::int8::portable::finish::{self, Lanes};
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, PANEL_ROWS, Pairs, STRIP, Windows, add_rest};
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, PANEL_ROWS, Pairs, STRIP, Windows, add_rest, block_at};
 use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};
 
 /// `MASKS[n..][..L]` keeps the last `n` of `L` lanes, for L up to 16.
@@ -94,6 +94,38 @@ macro_rules! dot {
     }};
 }
 
+/// `InnerLoops::taps` of one instruction set.
+macro_rules! taps {
+    ($zero:expr, $add_taps:ident, $windows:ident, $sums:ident) => {{
+        let kernel_w = $windows.kernel_w;
+        for (group, sums) in $sums.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+            if group * GROUP >= $windows.count {
+                break;
+            }
+            let mut totals = [$zero; GROUP];
+            for (row, weights) in $windows.weights.chunks_exact(kernel_w.max(1)).enumerate() {
+                let mut columns = [$windows.columns; GROUP];
+                for at in 0..GROUP {
+                    // Past the last window the group repeats it.
+                    let window = (group * GROUP + at).min($windows.count - 1);
+                    let start = row * $windows.width + window * $windows.step;
+                    let Some(window) = $windows.columns.get(start..start + kernel_w) else { return };
+                    columns[at] = window;
+                }
+                for column in 0..kernel_w {
+                    for at in 0..GROUP {
+                        totals[at] = $add_taps(totals[at], &columns[at][column], &weights[column]);
+                    }
+                }
+            }
+            *sums = cast(totals);
+        }
+    }};
+}
+
+/// Windows of a group, two in a strip.
+const GROUP: usize = 4;
+
 /// Products with the vectors of every x86-64.
 pub(in crate::kernels) struct Sse2;
 
@@ -141,21 +173,27 @@ impl InnerLoops for Sse2 {
     }
 
     #[inline(always)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
         #[inline(never)]
         #[target_feature(enable = "sse2")]
-        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
-            let zero_point = _mm_set1_epi16(i16::from(windows.zero_point));
-            for at in 0..sums.len() {
-                let mut totals = [_mm_setzero_si128(); 2];
-                for row in 0..windows.rows {
-                    let Some(mut row) = windows.row(at, row) else { return };
-                    while let Some((x, y, weights)) = row.next_pair() {
-                        add_taps(&mut totals, x, y, zero_point, weights);
-                    }
-                }
-                sums[at] = cast(totals);
+        fn compiled(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+            let centre = _mm_set1_epi16(i16::from(zero_point));
+            for (column, out) in out.iter_mut().enumerate() {
+                let upper = block_at(rows[0], column * channels, zero_point);
+                let lower = block_at(rows[1], column * channels, zero_point);
+                *out = alternate(upper, lower, centre);
             }
+        }
+        // SAFETY: SSE2 belongs to the baseline of x86-64.
+        unsafe { compiled(rows, channels, zero_point, out) }
+    }
+
+    #[inline(always)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        #[inline(never)]
+        #[target_feature(enable = "sse2")]
+        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+            taps!([_mm_setzero_si128(); 2], add_taps, windows, sums)
         }
         // SAFETY: SSE2 belongs to the baseline of x86-64.
         unsafe { compiled(windows, sums) }
@@ -188,16 +226,21 @@ fn add_up(sums: __m128i) -> i32 {
     (a.wrapping_add(b)).wrapping_add(c.wrapping_add(d))
 }
 
-/// Two taps of a block of channels: their codes alternate, and so do their weights.
+/// Two rows of a block of channels, without their zero point: their elements alternate.
 #[inline]
 #[target_feature(enable = "sse2")]
-fn add_taps(sums: &mut [__m128i; 2], x: [i8; BLOCK], y: [i8; BLOCK], zero_point: __m128i, weights: &Pairs) {
-    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(x)), _mm_cvtsi64_si128(cast(y)));
-    let [w_low, w_high]: [__m128i; 2] = cast(*weights);
+fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m128i) -> Pairs {
+    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(upper)), _mm_cvtsi64_si128(cast(lower)));
     let low = _mm_srai_epi16::<8>(_mm_unpacklo_epi8(codes, codes));
     let high = _mm_srai_epi16::<8>(_mm_unpackhi_epi8(codes, codes));
-    sums[0] = _mm_add_epi32(sums[0], _mm_madd_epi16(_mm_sub_epi16(low, zero_point), w_low));
-    sums[1] = _mm_add_epi32(sums[1], _mm_madd_epi16(_mm_sub_epi16(high, zero_point), w_high));
+    cast([_mm_sub_epi16(low, zero_point), _mm_sub_epi16(high, zero_point)])
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn add_taps(sums: [__m128i; 2], x: &Pairs, weights: &Pairs) -> [__m128i; 2] {
+    let (x, w): ([__m128i; 2], [__m128i; 2]) = (cast(*x), cast(*weights));
+    [_mm_add_epi32(sums[0], _mm_madd_epi16(x[0], w[0])), _mm_add_epi32(sums[1], _mm_madd_epi16(x[1], w[1]))]
 }
 
 /// Products with vectors of 256 bits.
@@ -245,21 +288,27 @@ impl InnerLoops for Avx2 {
     }
 
     #[inline(always)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
+    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
         #[inline(never)]
         #[target_feature(enable = "avx2")]
-        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
-            let zero_point = _mm256_set1_epi16(i16::from(windows.zero_point));
-            for at in 0..sums.len() {
-                let mut totals = _mm256_setzero_si256();
-                for row in 0..windows.rows {
-                    let Some(mut row) = windows.row(at, row) else { return };
-                    while let Some((x, y, weights)) = row.next_pair() {
-                        totals = add_taps_256(totals, x, y, zero_point, weights);
-                    }
-                }
-                sums[at] = cast(totals);
+        fn compiled(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+            let centre = _mm256_set1_epi16(i16::from(zero_point));
+            for (column, out) in out.iter_mut().enumerate() {
+                let upper = block_at(rows[0], column * channels, zero_point);
+                let lower = block_at(rows[1], column * channels, zero_point);
+                *out = alternate_256(upper, lower, centre);
             }
+        }
+        // SAFETY: as for `dot`.
+        unsafe { compiled(rows, channels, zero_point, out) }
+    }
+
+    #[inline(always)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+            taps!(_mm256_setzero_si256(), add_taps_256, windows, sums)
         }
         // SAFETY: as for `dot`.
         unsafe { compiled(windows, sums) }
@@ -296,13 +345,18 @@ fn add_up_256(sums: __m256i) -> i32 {
     add_up(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums)))
 }
 
-/// Two taps of a block of channels: their codes alternate, and so do their weights.
+/// Two rows of a block of channels, without their zero point: their elements alternate.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_taps_256(sums: __m256i, x: [i8; BLOCK], y: [i8; BLOCK], zero_point: __m256i, weights: &Pairs) -> __m256i {
-    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(x)), _mm_cvtsi64_si128(cast(y)));
-    let centred = _mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point);
-    _mm256_add_epi32(sums, _mm256_madd_epi16(centred, cast(*weights)))
+fn alternate_256(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m256i) -> Pairs {
+    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(upper)), _mm_cvtsi64_si128(cast(lower)));
+    cast(_mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_taps_256(sums: __m256i, x: &Pairs, weights: &Pairs) -> __m256i {
+    _mm256_add_epi32(sums, _mm256_madd_epi16(cast(*x), cast(*weights)))
 }
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

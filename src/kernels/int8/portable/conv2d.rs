@@ -48,7 +48,13 @@ fn panel_pixels(window: &Window, k: usize) -> usize {
 /// Rows in scratch: whole tiles if possible.
 fn row_count<I: InnerLoops>(window: &Window, k: usize) -> usize {
     let pixels = window.out_h as usize * window.out_w as usize;
-    let rows = if 8 * k <= MAX_SCRATCH_ELEMS { 8 } else if I::HAS_VECTORS { 4 } else { 2 };
+    let rows = if 8 * k <= MAX_SCRATCH_ELEMS {
+        8
+    } else if I::HAS_VECTORS {
+        4
+    } else {
+        2
+    };
     rows.min(pixels).min(STRIP)
 }
 

@@ -114,15 +114,13 @@ pub(in crate::kernels) fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], mut output
 fn codes_of_pixel(lanes: &Lanes, sums: &[i32; BLOCK], codes: &mut [i8; BLOCK]) {
     let biased: [u32; BLOCK] = array::from_fn(|i| (sums[i] as u32).wrapping_add(lanes.bias[i]));
     // The rounded product, plus 2^31 - 1: at least 0, because the product is above -2^31.
-    let product: [u32; BLOCK] = array::from_fn(|i| {
-        rounded_upper_half(biased[i], lanes.twice_multiplier[i]).wrapping_add(lanes.offset[i])
-    });
+    let product: [u32; BLOCK] =
+        array::from_fn(|i| rounded_upper_half(biased[i], lanes.twice_multiplier[i]).wrapping_add(lanes.offset[i]));
     // Halves round up. Those of negative products must not, so these stay one unit low; positive ones get it back. So
     // would zero, but one unit less does not change what it is rounded to.
     let adjusted: [u32; BLOCK] = array::from_fn(|i| product[i].wrapping_add(product[i] >> 31));
-    let scaled: [i32; BLOCK] = array::from_fn(|i| {
-        rounded_upper_half(adjusted[i], lanes.twice_power[i]).wrapping_sub(lanes.power[i]) as i32
-    });
+    let scaled: [i32; BLOCK] =
+        array::from_fn(|i| rounded_upper_half(adjusted[i], lanes.twice_power[i]).wrapping_sub(lanes.power[i]) as i32);
     let short = scaled.map(|x| x.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16);
     for (code, x) in codes.iter_mut().zip(short) {
         *code = x.saturating_add(lanes.zero_point).max(lanes.min).min(lanes.max) as i8;

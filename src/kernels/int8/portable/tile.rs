@@ -9,7 +9,6 @@
 //! Inputs of products are i16 with the zero point subtracted. Sums wrap, so their order does not matter.
 
 use core::array;
-use core::ops::Range;
 
 use super::finish::{self, Lanes};
 
@@ -23,7 +22,7 @@ pub(in crate::kernels) const PANEL_ROWS: usize = STRIP / 2;
 pub(super) const ONE_ROW_OUTPUTS: usize = 4;
 pub(super) const ROWS_OUTPUTS: usize = 2;
 
-/// Weights of two neighbouring k, or of two neighbouring taps, of each output.
+/// Two neighbouring k, or two kernel rows, of each output or channel.
 pub(in crate::kernels) type Pairs = [[i16; 2]; BLOCK];
 
 /// The inner loops as one level compiles them. Each is a function of its own: inside a larger function the compiler keeps
@@ -38,81 +37,36 @@ pub(in crate::kernels) trait InnerLoops {
     /// `sums[r][o]` over k of `input[r][k] * panel[k][o]`, where rows of the panel's length follow each other in `input`.
     fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]);
 
-    /// The sums of one window after the other over all taps.
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]);
+    /// Writes `[upper - zero_point, lower - zero_point]` of a block of channels of columns that are `channels` elements
+    /// apart; a row outside the input counts as zero points.
+    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]);
+
+    /// The sums of one window after the other over all taps; anything past the last window.
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]);
 
     /// See [`finish::codes`].
     fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize);
 }
 
-/// Depthwise windows next to each other that have the same taps inside the input.
+/// Depthwise windows next to each other.
 pub(in crate::kernels) struct Windows<'a> {
-    /// A block of channels, from the first kernel column of the first window on.
-    pub(in crate::kernels) input: &'a [i8],
-    /// Input elements from one window to the next.
+    /// At most [`STRIP`].
+    pub(in crate::kernels) count: usize,
+    /// Input of a block of channels, rows in pairs: `width` columns of the first two rows, of the next two, and so on.
+    pub(in crate::kernels) columns: &'a [Pairs],
+    pub(in crate::kernels) width: usize,
+    /// Columns from one window to the next.
     pub(in crate::kernels) step: usize,
-    /// Input elements from one kernel row to the next.
-    pub(in crate::kernels) in_row: usize,
-    /// Input elements from one kernel column to the next.
-    pub(in crate::kernels) channels: usize,
-    /// Subtracted from each element.
-    pub(in crate::kernels) zero_point: i8,
-    /// Pairs of kernel columns: of the first row inside the input, of the second, and so on.
+    /// Weights, rows in pairs likewise.
     pub(in crate::kernels) weights: &'a [Pairs],
-    /// Pairs of one kernel row.
-    pub(in crate::kernels) row_pairs: usize,
-    /// Kernel rows inside the input.
-    pub(in crate::kernels) rows: usize,
-    /// Kernel columns inside the input; the first of them is the first column of `input`.
-    pub(in crate::kernels) columns: Range<usize>,
+    /// Columns of a window.
+    pub(in crate::kernels) kernel_w: usize,
 }
 
-impl<'a> Windows<'a> {
-    /// The input from the first column of kernel row `row` of window `at` on, and the weights of the row's pairs.
-    #[inline(always)]
-    pub(in crate::kernels) fn row(&self, at: usize, row: usize) -> Option<Row<'a>> {
-        let input = self.input.get(at * self.step + row * self.in_row..)?;
-        let weights = self.weights.get(row * self.row_pairs..(row + 1) * self.row_pairs)?;
-        let pairs = weights.get(self.columns.start / 2..self.columns.end.div_ceil(2))?;
-        let starts_odd = !self.columns.start.is_multiple_of(2);
-        Some(Row { input, channels: self.channels, left: self.columns.len(), starts_odd, padding: self.zero_point, pairs })
-    }
-}
-
-/// What is left of one kernel row under one window.
-pub(in crate::kernels) struct Row<'a> {
-    input: &'a [i8],
-    channels: usize,
-    /// Columns.
-    left: usize,
-    /// Whether the first column is the second of its pair.
-    starts_odd: bool,
-    padding: i8,
-    pairs: &'a [Pairs],
-}
-
-impl<'a> Row<'a> {
-    /// Codes and weights of the next pair of kernel columns. A column outside the input is all zero points.
-    #[inline(always)]
-    pub(in crate::kernels) fn next_pair(&mut self) -> Option<([i8; BLOCK], [i8; BLOCK], &'a Pairs)> {
-        let (weights, pairs) = self.pairs.split_first()?;
-        self.pairs = pairs;
-        let first = *self.input.first_chunk()?;
-        if self.left >= 2 && !self.starts_odd {
-            self.left -= 2;
-            let second = *self.input.get(self.channels..)?.first_chunk()?;
-            self.input = self.input.get(2 * self.channels..).unwrap_or_default();
-            return Some((first, second, weights));
-        }
-        self.left -= 1;
-        self.input = self.input.get(self.channels..).unwrap_or_default();
-        let padding = [self.padding; BLOCK];
-        if self.starts_odd {
-            self.starts_odd = false;
-            return Some((padding, first, weights));
-        }
-        Some((first, padding, weights))
-    }
+/// The codes of a block of channels.
+#[inline(always)]
+pub(in crate::kernels) fn block_at(row: Option<&[i8]>, at: usize, zero_point: i8) -> [i8; BLOCK] {
+    row.and_then(|row| row.get(at..at + BLOCK)?.first_chunk().copied()).unwrap_or([zero_point; BLOCK])
 }
 
 /// For targets without vectors of integers.
@@ -140,14 +94,22 @@ impl InnerLoops for Scalar {
     }
 
     #[inline(never)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]]) {
-        let centred = |code: i8| i16::from(code) - i16::from(windows.zero_point);
-        for (at, sums) in sums.iter_mut().enumerate() {
+    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+        for (column, out) in out.iter_mut().enumerate() {
+            let [upper, lower] = rows.map(|row| block_at(row, column * channels, zero_point));
+            let centred = |code: i8| i16::from(code) - i16::from(zero_point);
+            *out = array::from_fn(|i| [centred(upper[i]), centred(lower[i])]);
+        }
+    }
+
+    #[inline(never)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        for (at, sums) in sums.iter_mut().take(windows.count).enumerate() {
             *sums = [0; BLOCK];
-            for row in 0..windows.rows {
-                let Some(mut row) = windows.row(at, row) else { return };
-                while let Some((x, y, weights)) = row.next_pair() {
-                    add_pair(sums, array::from_fn(|i| [centred(x[i]), centred(y[i])]), weights);
+            let rows = windows.columns.chunks(windows.width.max(1));
+            for (row, weights) in rows.zip(windows.weights.chunks(windows.kernel_w.max(1))) {
+                for (x, weights) in row.get(at * windows.step..).unwrap_or_default().iter().zip(weights) {
+                    add_pair(sums, *x, weights);
                 }
             }
         }

@@ -1,0 +1,265 @@
+//! The arguments of each kernel.
+
+use netkit::kernels::int8::args::{Term, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems};
+use netkit::kernels::int8::requantize::{add_terms, softmax_params};
+use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax};
+use netkit::tensor::Window;
+use proptest::prelude::*;
+
+use crate::Case;
+use crate::args::{Finish, Tables, Values, channels, finish, seed, window, zero_point};
+
+fn in_elems(window: &Window) -> usize {
+    (window.in_h * window.in_w * window.in_c) as usize
+}
+
+fn out_elems(window: &Window) -> usize {
+    (window.out_h * window.out_w * window.out_c) as usize
+}
+
+#[derive(Debug)]
+pub(crate) struct ConvCase {
+    window: Window,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for ConvCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(5, false), finish(100), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let input = values.codes(in_elems(&window));
+        let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w * window.in_c) as usize);
+        let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window));
+        let mut output = values.codes(out_elems(&window));
+        (kernels.conv2d)(&mut Conv2d {
+            window,
+            input: input.slice(),
+            weights: weights.slice(),
+            requantize: tables.requantize(&self.finish),
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DenseCase {
+    rows: usize,
+    in_features: usize,
+    out_features: usize,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for DenseCase {
+    fn all() -> BoxedStrategy<Self> {
+        let in_features = prop_oneof![6 => 1..=200usize, 1 => 201..=2500usize];
+        let rows = prop_oneof![Just(1usize), 1..=40usize];
+        let weight_zero_point = prop_oneof![Just(0), zero_point()];
+        (rows, in_features, channels(), finish(100), weight_zero_point, seed())
+            .prop_map(|(rows, in_features, out_features, finish, weight_zero_point, seed)| Self {
+                rows,
+                in_features,
+                out_features: out_features as usize,
+                finish: Finish { weight_zero_point, ..finish },
+                seed,
+            })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let mut values = Values::new(self.seed);
+        let input = values.codes(self.rows * self.in_features);
+        let weights = values.codes(self.out_features * self.in_features);
+        let tables = Tables::new(&mut values, self.out_features, &self.finish);
+        let elems = dense_scratch_elems(self.rows as u32, self.in_features as u32, self.out_features as u32);
+        let mut scratch = values.scratch(elems);
+        let mut output = values.codes(self.rows * self.out_features);
+        (kernels.dense)(&mut Dense {
+            rows: self.rows,
+            input: input.slice(),
+            weights: weights.slice(),
+            requantize: tables.requantize(&self.finish),
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DepthwiseCase {
+    window: Window,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for DepthwiseCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(7, true), finish(9), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let input = values.codes(in_elems(&window));
+        let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w) as usize);
+        let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
+        let mut scratch = values.scratch(depthwise_conv2d_scratch_elems(&window));
+        let mut output = values.codes(out_elems(&window));
+        (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
+            window,
+            input: input.slice(),
+            weights: weights.slice(),
+            requantize: tables.requantize(&self.finish),
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+}
+
+/// The two kinds of pooling take the same arguments.
+#[derive(Clone, Copy, Debug)]
+struct Pooling {
+    window: Window,
+    zero_point: i32,
+    seed: u64,
+}
+
+impl Pooling {
+    fn all() -> impl Strategy<Value = Self> {
+        (prop_oneof![9 => window(4, true).boxed(), 1 => window(11, true).boxed()], zero_point(), seed())
+            .prop_map(|(window, zero_point, seed)| Self { window, zero_point, seed })
+    }
+
+    fn run(&self, pool: fn(&mut Pool2d<'_>)) -> Vec<i8> {
+        let (window, mut values) = (self.window, Values::new(self.seed));
+        let input = values.codes(in_elems(&window));
+        let mut output = values.codes(out_elems(&window));
+        pool(&mut Pool2d { window, input: input.slice(), zero_point: self.zero_point, output: output.slice_mut() });
+        output.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct MaxPoolCase(Pooling);
+
+impl Case for MaxPoolCase {
+    fn all() -> BoxedStrategy<Self> {
+        Pooling::all().prop_map(Self).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        self.0.run(kernels.max_pool2d)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AvgPoolCase(Pooling);
+
+impl Case for AvgPoolCase {
+    fn all() -> BoxedStrategy<Self> {
+        Pooling::all().prop_map(Self).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        self.0.run(kernels.avg_pool2d)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AddCase {
+    len: usize,
+    terms: (Term, Term, Term),
+    clamp: (i8, i8),
+    seed: u64,
+}
+
+impl Case for AddCase {
+    fn all() -> BoxedStrategy<Self> {
+        let scale = || prop_oneof![Just(1.0f32), (-20.0..8.0f32).prop_map(f32::exp2)];
+        let scales = (scale(), zero_point(), scale(), zero_point(), scale(), zero_point());
+        let term = || {
+            let multiplier = prop_oneof![Just(0), Just(i32::MAX), 1 << 30..=i32::MAX];
+            (multiplier, -31..=30i8, zero_point()).prop_map(|(multiplier, shift, zero_point)| Term {
+                multiplier,
+                shift,
+                zero_point,
+            })
+        };
+        let terms = prop_oneof![
+            4 => scales.prop_map(|(a, za, b, zb, out, zo)| add_terms(a, za, b, zb, out, zo)),
+            1 => (term(), term(), term()),
+        ];
+        (0..=300usize, terms, any::<(i8, i8)>(), seed())
+            .prop_map(|(len, terms, (a, b), seed)| Self { len, terms, clamp: (a.min(b), a.max(b)), seed })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let mut values = Values::new(self.seed);
+        let (mut data, other) = (values.codes(self.len), values.codes(self.len));
+        let (own, other_term, output) = self.terms;
+        (kernels.add)(&mut Add {
+            data: data.slice_mut(),
+            other: other.slice(),
+            own,
+            other_term,
+            output,
+            min: self.clamp.0,
+            max: self.clamp.1,
+        });
+        data.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct SoftmaxCase {
+    rows: usize,
+    row_elems: usize,
+    scale: f32,
+    seed: u64,
+}
+
+impl Case for SoftmaxCase {
+    fn all() -> BoxedStrategy<Self> {
+        let row_elems = prop_oneof![9 => 1..=70usize, 1 => 4000..=9000usize];
+        (0..=3usize, row_elems, (-40.0..6.0f32).prop_map(f32::exp2), seed())
+            .prop_map(|(rows, row_elems, scale, seed)| Self { rows, row_elems, scale, seed })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let mut data = Values::new(self.seed).codes(self.rows * self.row_elems);
+        let (multiplier, shift, diff_min) = softmax_params(self.scale);
+        let row_elems = self.row_elems;
+        (kernels.softmax)(&mut Softmax { data: data.slice_mut(), row_elems, multiplier, shift, diff_min });
+        data.into_values()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LookupCase {
+    len: usize,
+    seed: u64,
+}
+
+impl Case for LookupCase {
+    fn all() -> BoxedStrategy<Self> {
+        (0..=300usize, seed()).prop_map(|(len, seed)| Self { len, seed }).boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let mut values = Values::new(self.seed);
+        let mut data = values.codes(self.len);
+        let table: [i8; 256] = std::array::from_fn(|_| values.next() as i8);
+        (kernels.lookup)(data.slice_mut(), &table);
+        data.into_values()
+    }
+}
