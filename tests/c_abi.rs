@@ -86,6 +86,42 @@ fn the_shared_library_needs_the_c_library_only() {
     }
 }
 
+/// Running an int8 model uses integers only, so that a processor without a floating-point unit needs no emulation. What
+/// computes multipliers at load, and the regression runner, are not part of a run.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_int8_path_has_no_float_arithmetic() {
+    let mut objdump = Command::new("objdump");
+    let text = succeed(objdump.args(["-dC", "--no-show-raw-insn"]).arg(library("libnetkit.so")), "objdump");
+    let in_a_run = |name: &str| {
+        let is_kernel = name.contains("kernels::int8::") || name.contains("avx2_int8") || name.ends_with("::run_int8");
+        is_kernel && !name.contains("requantize::")
+    };
+    let mut function = "";
+    let mut functions = 0;
+    for line in text.lines() {
+        if let Some((_, name)) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
+            function = name;
+            functions += usize::from(in_a_run(name));
+        } else if in_a_run(function) && is_float_arithmetic(line) {
+            panic!("{function}: {line}");
+        }
+    }
+    assert!(functions > 20, "only {functions} int8 functions were found: have they been renamed?");
+}
+
+/// True for a line of disassembly that computes with floats; moves and bit operations on vector registers do not.
+#[cfg(target_arch = "x86_64")]
+fn is_float_arithmetic(line: &str) -> bool {
+    let Some(mnemonic) = line.split_whitespace().nth(1) else { return false };
+    let name = mnemonic.strip_prefix('v').unwrap_or(mnemonic);
+    let computes =
+        ["add", "sub", "mul", "div", "sqrt", "max", "min", "rcp", "rsqrt", "round", "dp", "hadd", "fm", "fnm"];
+    let is_float = ["ss", "sd", "ps", "pd"].iter().any(|ending| name.ends_with(ending)) && !name.starts_with('p');
+    let converts = name.starts_with("cvt") || name.contains("comis");
+    converts || is_float && computes.iter().any(|start| name.starts_with(start))
+}
+
 /// Compiles and runs every program of `c_tests`, from the root of the repository.
 fn run_programs(linkage: Linkage) {
     let mut failures = Vec::new();

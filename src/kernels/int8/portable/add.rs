@@ -38,7 +38,9 @@ impl Scale {
     #[inline(always)]
     fn new(term: Term) -> Self {
         let right = u32::from(term.shift.unsigned_abs() & 31);
-        Self { multiplier: term.multiplier as u32, right, mask: ((1u32 << right) - 1) as i32 }
+        // A shift to the right: compilers turn several shifts to the left at once into float conversions on SSE2.
+        let mask = (u64::from(u32::MAX) >> (32 - right)) as u32;
+        Self { multiplier: term.multiplier as u32, right, mask: mask as i32 }
     }
 
     /// `multiply_by_quantized_multiplier` for a shift to the right.
