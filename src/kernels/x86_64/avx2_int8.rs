@@ -18,7 +18,7 @@ use crate::kernels::int8::portable::finish::{self, Lanes};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, PANEL_ROWS, Pairs, STRIP, Windows, add_rest, block_at};
 use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};
 
-/// `MASKS[n..][..L]` keeps the last `n` of `L` lanes, for L up to 16.
+/// `masks()[n]` keeps the last `n` of `L` lanes.
 const fn masks<const L: usize>() -> [[i16; L]; L] {
     let mut masks = [[0; L]; L];
     let mut n = 0;

@@ -1,4 +1,5 @@
-//! int8 kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles.
+//! int8 kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles. On x86-64
+//! the products come from `kernels/x86_64`, which has an instruction for them that the compiler does not find by itself.
 //!
 //! ```text
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
@@ -7,7 +8,8 @@
 //! everything else     one kernel per file
 //! ```
 //!
-//! The kernels are inlined whole into whoever calls them, generic only over the inner loops of a level.
+//! Products and depthwise convolutions are generic over the inner loops of a level, and nothing else; the other kernels are
+//! inlined whole into whoever calls them.
 
 pub mod add;
 pub mod avg_pool2d;
