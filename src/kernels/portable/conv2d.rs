@@ -2,10 +2,10 @@
 //!
 //! Under a window whose columns all lie inside the input, one kernel row is contiguous in the input and in the weights:
 //! `kernel_w * in_c` elements. An output is a sum of `kernel_h` such dot products. Neighbouring pixels share the weights,
-//! so a tile holds several of them; in the border, where the kernel is clipped, a tile holds one pixel.
+//! so a span holds many of them; in the border, where the kernel is clipped, a span holds one pixel.
 //!
 //! ```text
-//! small kernels       the weights of eight outputs, transposed in scratch, for the whole map
+//! 16 pixels or more   panels of up to 32 outputs, transposed in scratch chunk after chunk, for the whole map: panel.rs
 //! everything else     a block of output rows whose input stays in the cache; for four outputs at a time their
 //!                     weights stay in the first-level cache while the block passes
 //! ```
@@ -15,35 +15,25 @@ use core::ops::Range;
 use crate::kernels::args::Conv2d;
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, PANEL, PANEL_STRIP, Rows, STRIP, Weights, part, transpose};
-use crate::tensor::{Window, checked_product};
+use crate::kernels::portable::panel::{
+    Chunk, Chunks, MEDIUM, NARROW, Panel, Span, WIDE, can_finish, transpose_part, with_stride,
+};
+use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, Rows, STRIP, Weights};
+use crate::tensor::Window;
 
-/// Largest kernel (elements of one output) that is worth gathering and transposing.
-const MAX_PANEL_K: u32 = 48;
-/// Fewest pixels that pay for transposing.
-const MIN_PANEL_PIXELS: u64 = 16;
-/// Most scratch, in elements: 3 KiB.
-const MAX_SCRATCH_ELEMS: usize = 768;
 /// Input elements that are kept in the cache while all weights pass.
 const BLOCK_ELEMS: usize = 32 * 1024;
 
-/// Scratch in elements, for small kernels: the gathered input of a few pixels, and as many panels of weights as there are
-/// or as 3 KiB can hold. Nothing for other kernels.
+/// Scratch in elements: one panel of weights when there are pixels enough, nothing otherwise.
 pub fn scratch_elems(window: &Window) -> u32 {
-    let panels = panel_count(window);
-    if panels == 0 { 0 } else { (copy_elems(window, PANEL_STRIP) + kernel_elems(window) * panels * PANEL) as u32 }
+    let pixels = u64::from(window.out_h) * u64::from(window.out_w);
+    chunks(window).scratch_elems(window.out_c, pixels)
 }
 
-/// Panels of weights in scratch; 0 when the weights are read in place.
-fn panel_count(window: &Window) -> usize {
-    let pixels = u64::from(window.out_h) * u64::from(window.out_w);
-    match checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) {
-        Some(k) if k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
-            let fitting = (MAX_SCRATCH_ELEMS - copy_elems(window, PANEL_STRIP)) / (k.max(1) as usize * PANEL);
-            fitting.min((window.out_c as usize).div_ceil(PANEL))
-        }
-        _ => 0,
-    }
+/// The chunks of the kernel that are in a panel at a time.
+#[inline(always)]
+fn chunks(window: &Window) -> Chunks {
+    Chunks::new(window.kernel_h as usize, window.kernel_w as usize * window.in_c as usize)
 }
 
 /// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) for any target.
@@ -54,29 +44,25 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 /// The kernel with the inner loops of a level.
 #[inline(always)]
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
-    let window = &args.window;
+    let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
-    if panel_count(window) > 0 {
-        small_kernel::<I>(args);
-        activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, I::activate);
-        return;
-    }
+    let first = in_panels::<I>(args);
     let input_per_row = window.stride as usize * window.in_w as usize * window.in_c as usize;
-    let block_rows = (BLOCK_ELEMS / input_per_row.max(1)).max(1);
+    let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block_rows) {
         let rows = start..out_h.min(start + block_rows);
-        row_block::<I>(args, rows.clone());
+        row_block::<I>(args, first, rows.clone());
         activate_pixels(&args.epilogue, args.columns, rows.start * out_w..rows.end * out_w, args.output, I::activate);
     }
 }
 
-/// All outputs of some output rows.
+/// The outputs from `first` on of some output rows.
 #[inline(always)]
-fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, rows: Range<usize>) {
-    let window = args.window;
+fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, first: usize, rows: Range<usize>) {
+    let window = with_stride(&args.window);
     let outputs = args.epilogue.bias.len();
     let interior = window.interior_columns();
-    for first in (0..outputs).step_by(OUTPUTS) {
+    for first in (first..outputs).step_by(OUTPUTS) {
         let weights = Weights::new(args.weights, kernel_elems(&window), first, outputs);
         let finish = Finish::new(&args.epilogue, first);
         for y in rows.clone() {
@@ -116,88 +102,84 @@ fn strip<'a>(
     )
 }
 
-/// All outputs of the whole map, some panels after each other. The input of a few pixels is copied, with its padding, and
-/// serves all these panels.
+/// As many outputs as fill panels, for the whole map; returns how many.
 #[inline(always)]
-fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
-    let window = args.window;
-    let (out_h, out_w, k) = (window.out_h as usize, window.out_w as usize, kernel_elems(&window));
+fn in_panels<I: InnerLoops>(args: &mut Conv2d<'_>) -> usize {
     let outputs = args.epilogue.bias.len();
-    let Some((copy, panels)) = args.scratch.split_at_mut_checked(copy_elems(&window, PANEL_STRIP)) else { return };
-    let panels = panels.get_mut(..panel_count(&window) * k * PANEL).unwrap_or_default().as_chunks_mut::<PANEL>().0;
-    for group in (0..outputs).step_by(panels.len() / k * PANEL) {
-        for (i, panel) in panels.chunks_mut(k).enumerate() {
-            transpose(args.weights, group + i * PANEL, panel);
+    let mut first = 0;
+    if args.scratch.is_empty() || !can_finish(&args.epilogue) {
+        return first;
+    }
+    loop {
+        match outputs - first {
+            WIDE.. => first += panels::<I, WIDE>(args, first),
+            MEDIUM.. => first += panels::<I, MEDIUM>(args, first),
+            NARROW.. => first += panels::<I, NARROW>(args, first),
+            _ => return first,
         }
-        for y in 0..out_h {
-            for x in (0..out_w).step_by(PANEL_STRIP) {
-                let pixels = PANEL_STRIP.min(out_w - x);
-                let copy = copy.get_mut(..copy_elems(&window, pixels)).unwrap_or_default();
-                copy_with_padding(&window, y, x, pixels, args.input, copy);
-                for (panel, first) in panels.chunks(k).zip((group..outputs).step_by(PANEL)) {
-                    let mut sums = [[0.0; PANEL]; PANEL_STRIP];
-                    let sums = sums.get_mut(..pixels).unwrap_or_default();
-                    I::outer(copy, copied_rows(&window, pixels), panel, sums);
-                    let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
-                    Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
-                }
+    }
+}
+
+/// The `P` outputs from `first` on of the whole map; returns `P`.
+#[inline(always)]
+fn panels<I: InnerLoops, const P: usize>(args: &mut Conv2d<'_>, first: usize) -> usize {
+    let window = with_stride(&args.window);
+    let (row_len, pitch) = (window.kernel_w as usize * window.in_c as usize, args.columns.pitch);
+    let chunks = chunks(&window);
+    let mut fresh = !args.epilogue.accumulate;
+    for chunk in chunks.iter() {
+        let Some(weights) = args.scratch.as_chunks_mut().0.get_mut(..chunk.rows * chunk.len) else { break };
+        transpose_part::<P>(args.weights, kernel_elems(&window), first, chunk.row * row_len + chunk.first, weights);
+        for y in 0..window.out_h as usize {
+            let start = y * window.out_w as usize * pitch + args.columns.first + first;
+            let output = args.output.get_mut(start..).unwrap_or_default();
+            let span = Span { pixels: window.out_w as usize, pitch, fresh };
+            add_row::<I, P>(&window, y, args.input, &chunk, weights, output, span);
+            if chunks.is_last(&chunk) {
+                I::finish::<P>(&args.epilogue, first, output, span);
             }
         }
+        fresh = false;
     }
+    P
 }
 
-/// How the windows of `pixels` neighbouring pixels lie in the copy of their input: overlapping, or end to end when the
-/// stride skips columns.
+/// Adds what a chunk of the kernel contributes to output row `y`.
 #[inline(always)]
-fn copied_rows(window: &Window, pixels: usize) -> Rows {
+fn add_row<I: InnerLoops, const P: usize>(
+    window: &Window,
+    y: usize,
+    input: &[f32],
+    chunk: &Chunk,
+    weights: &[[f32; P]],
+    output: &mut [f32],
+    span: Span,
+) {
     let channels = window.in_c as usize;
-    let step = window.stride.min(window.kernel_w) as usize * channels;
-    let len = window.kernel_w as usize * channels;
-    Rows { pieces: window.kernel_h as usize, stretch: pixels.saturating_sub(1) * step + len, step, len }
-}
-
-/// Elements of that copy.
-#[inline(always)]
-fn copy_elems(window: &Window, pixels: usize) -> usize {
-    let rows = copied_rows(window, pixels);
-    rows.pieces * rows.stretch
-}
-
-/// Copies what the pixels from column `x` of output row `y` on read: for each kernel row a stretch of input, zero in the
-/// padding.
-#[inline(always)]
-fn copy_with_padding(window: &Window, y: usize, x: usize, pixels: usize, input: &[f32], copy: &mut [f32]) {
-    let (channels, stride) = (window.in_c as usize, window.stride as usize);
-    let Rows { stretch, step, len, .. } = copied_rows(window, pixels);
-    // Overlapping windows are one run of columns, others a run each.
-    let run = if stride * channels == step { stretch } else { len };
+    let stretch = window.in_w as usize * channels;
+    let interior = window.interior_columns();
     let rows = window.rows_at(y);
-    for (kernel_row, copy) in copy.chunks_mut(stretch).enumerate() {
-        let inside = kernel_row.checked_sub(rows.first).filter(|&row| row < rows.count);
-        for (pixel, copy) in copy.chunks_mut(run).enumerate() {
-            let start = (x + pixel) * stride;
-            let pad = window.pad_left as usize;
-            let end = (window.in_w as usize + pad).saturating_sub(start).min(run / channels);
-            let first = pad.saturating_sub(start).min(end);
-            let Some(row) = inside.filter(|_| first < end) else {
-                copy.fill(0.0);
-                continue;
-            };
-            let from = ((rows.input + row) * window.in_w as usize + start + first - pad) * channels;
-            let from = part(input, from, (end - first) * channels);
-            copy_padded(copy, first * channels, from);
+    let row = rows.first.max(chunk.row);
+    let pieces = (rows.first + rows.count).min(chunk.row + chunk.rows).saturating_sub(row);
+    let mut x = 0;
+    while x < span.pixels {
+        // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a span of its own.
+        let pixels = if interior.contains(&x) { interior.end - x } else { 1 };
+        let columns = window.columns_at(x);
+        let (left, right) = (columns.first * channels, (columns.first + columns.count) * channels);
+        let first = left.max(chunk.first);
+        let len = right.min(chunk.first + chunk.len).saturating_sub(first);
+        let pieces = if len == 0 { 0 } else { pieces };
+        if pieces > 0 || span.fresh {
+            let start = (rows.input + row - rows.first) * stretch + columns.input * channels + first - left;
+            let panel = (row - chunk.row) * chunk.len + first - chunk.first;
+            let rows = Rows { pieces, stretch, step: window.stride as usize * channels, len };
+            let panel = Panel { weights: weights.get(panel..).unwrap_or_default(), step: chunk.len };
+            let output = output.get_mut(x * span.pitch..).unwrap_or_default();
+            I::outer(input.get(start..).unwrap_or_default(), rows, panel, output, Span { pixels, ..span });
         }
+        x += pixels;
     }
-}
-
-/// `to` becomes zeros, with `from` in place of those from `at` on.
-#[inline(always)]
-fn copy_padded(to: &mut [f32], at: usize, from: &[f32]) {
-    let (before, rest) = to.split_at_mut_checked(at).unwrap_or_default();
-    let (inside, after) = rest.split_at_mut_checked(from.len()).unwrap_or_default();
-    before.fill(0.0);
-    inside.copy_from_slice(from);
-    after.fill(0.0);
 }
 
 /// Elements of the kernel of one output.

@@ -5,21 +5,22 @@
 //! border is a matter of which taps are visited, decided once per pixel.
 //!
 //! ```text
-//! blocks of 32        the sums fill the registers
-//! 16, then 8          what is left of the channels; the last block may reach past them, its surplus lanes are dropped
+//! blocks of 32, 16    the sums fill the registers; rows of them are finished in the output
+//! 8                   what is left of the channels; the last block may reach past them, its surplus lanes are dropped
 //! ```
 
 use crate::kernels::args::{Columns, DepthwiseConv2d};
 use crate::kernels::portable::Portable;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
-use crate::kernels::portable::tile::{InnerLoops, add_product, part, settle, transpose};
+use crate::kernels::portable::panel::{Panel, Span, can_finish, with_stride};
+use crate::kernels::portable::tile::{InnerLoops, Rows, add_product, part, settle, transpose};
 use crate::tensor::{Taps, Window};
 
 /// Channels of the widest block.
 const WIDE: usize = 32;
 /// Channels of the second widest block.
 const MEDIUM: usize = 16;
-/// Channels of the narrowest block.
+/// Channels of a block at the end, which may reach past the channels.
 const NARROW: usize = 8;
 /// Most scratch, in elements: 8 KiB.
 const MAX_SCRATCH_ELEMS: u64 = 2048;
@@ -49,15 +50,16 @@ pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     let channels = args.window.in_c as usize;
     let widest = widest_block(&args.window);
+    let in_output = can_finish(&args.epilogue);
     let mut first = 0;
     while first < channels {
         let left = channels - first;
-        first += if widest >= WIDE && left >= WIDE {
-            block::<WIDE>(args, first)
-        } else if widest >= MEDIUM && left >= MEDIUM {
-            block::<MEDIUM>(args, first)
+        first += if widest >= WIDE && left >= WIDE && in_output {
+            full_block::<I, WIDE>(args, first)
+        } else if widest >= MEDIUM && left >= MEDIUM && in_output {
+            full_block::<I, MEDIUM>(args, first)
         } else if widest >= NARROW {
-            block::<NARROW>(args, first)
+            last_block(args, first)
         } else {
             block_in_place(args, first)
         };
@@ -67,12 +69,85 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     activate_pixels(&args.epilogue, columns, 0..pixels, args.output, I::activate);
 }
 
-/// `B` channels of the whole map; returns `B`.
+/// `B` channels of the whole map, whose sums are finished row by row in the output; returns `B`.
 #[inline(always)]
-fn block<const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
+fn full_block<I: InnerLoops, const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
+    let window = with_stride(&args.window);
+    let (kernel_w, channels) = (window.kernel_w as usize, window.in_c as usize);
+    let taps = window.kernel_h as usize * kernel_w;
+    let Some(panel) = args.scratch.as_chunks_mut::<B>().0.get_mut(..taps) else { return B };
+    transpose(args.weights, first, panel);
+    let input = args.input.get(first..).unwrap_or_default();
+    let stretch = window.in_w as usize * channels;
+    let interior = window.interior_columns();
+    let span = Span { pixels: window.out_w as usize, pitch: channels, fresh: !args.epilogue.accumulate };
+    for y in 0..window.out_h as usize {
+        let rows = window.rows_at(y);
+        let output = args.output.get_mut(y * span.pixels * channels + first..).unwrap_or_default();
+        let mut x = 0;
+        while x < span.pixels {
+            let pixels = if interior.contains(&x) { interior.end - x } else { 1 };
+            let columns = window.columns_at(x);
+            let start = rows.input * stretch + columns.input * channels;
+            let weights = panel.get(rows.first * kernel_w + columns.first..).unwrap_or_default();
+            I::taps(
+                input.get(start..).unwrap_or_default(),
+                Rows { pieces: rows.count, stretch, step: window.stride as usize * channels, len: columns.count },
+                Panel { weights, step: kernel_w },
+                output.get_mut(x * channels..).unwrap_or_default(),
+                Span { pixels, ..span },
+            );
+            x += pixels;
+        }
+        I::finish::<B>(&args.epilogue, first, output, span);
+    }
+    B
+}
+
+/// Adds to each output pixel of `span` the sum over the pieces and their `len` taps of input times weight. Taps, like
+/// pixels of the output, are `span.pitch` elements apart.
+#[inline(always)]
+pub(in crate::kernels) fn taps<const B: usize>(
+    mut input: &[f32],
+    rows: Rows,
+    panel: Panel<'_, B>,
+    mut output: &mut [f32],
+    span: Span,
+) {
+    for _ in 0..span.pixels {
+        let Some(sums) = output.first_chunk_mut() else { return };
+        let start = if span.fresh { [0.0; B] } else { *sums };
+        let Some(added) = add_taps(start, input, rows, panel, span.pitch) else { return };
+        *sums = added;
+        input = input.get(rows.step..).unwrap_or_default();
+        output = output.get_mut(span.pitch..).unwrap_or_default();
+    }
+}
+
+#[inline(always)]
+fn add_taps<const B: usize>(
+    mut sums: [f32; B],
+    input: &[f32],
+    rows: Rows,
+    panel: Panel<'_, B>,
+    pitch: usize,
+) -> Option<[f32; B]> {
+    for piece in 0..rows.pieces {
+        let mut at = piece * rows.stretch;
+        for weights in panel.piece(piece, rows.len)? {
+            add_product(&mut sums, input.get(at..)?.first_chunk()?, weights);
+            at += pitch;
+        }
+    }
+    Some(sums)
+}
+
+/// Up to `NARROW` channels of the whole map; returns `NARROW`.
+#[inline(always)]
+fn last_block(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
     let window = args.window;
     let taps = window.kernel_h as usize * window.kernel_w as usize;
-    let panel = args.scratch.as_chunks_mut::<B>().0.get_mut(..taps).unwrap_or_default();
+    let panel = args.scratch.as_chunks_mut::<NARROW>().0.get_mut(..taps).unwrap_or_default();
     transpose(args.weights, first, panel);
     let finish = Finish::new(&args.epilogue, first);
     let input = args.input.get(first..).unwrap_or_default();
@@ -85,20 +160,20 @@ fn block<const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize 
             at += window.in_c as usize;
         }
     }
-    B
+    NARROW
 }
 
 /// Sums of one output pixel over its kernel rows and columns inside the input.
 #[inline(always)]
-fn pixel<const B: usize>(window: &Window, input: &[f32], panel: &[[f32; B]], rows: Taps, columns: Taps) -> [f32; B] {
+fn pixel(window: &Window, input: &[f32], panel: &[[f32; NARROW]], rows: Taps, columns: Taps) -> [f32; NARROW] {
     let channels = window.in_c as usize;
-    let mut sums = [0.0; B];
+    let mut sums = [0.0; NARROW];
     for row in 0..rows.count {
         let mut at = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
         let tap = (rows.first + row) * window.kernel_w as usize + columns.first;
         for weights in part(panel, tap, columns.count) {
             let input = input.get(at..).unwrap_or_default();
-            let padded: [f32; B];
+            let padded: [f32; NARROW];
             let vector = match input.first_chunk() {
                 Some(vector) => vector,
                 None => {

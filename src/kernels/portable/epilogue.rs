@@ -7,6 +7,7 @@ use core::array;
 use core::ops::Range;
 
 use crate::kernels::args::{Activation, Columns, Epilogue};
+use crate::kernels::portable::panel::Span;
 
 /// The elementwise activation kernel of a level, for the activations that need an exponential.
 pub(super) type Activate = fn(&mut [f32], Activation);
@@ -42,12 +43,9 @@ impl<const N: usize> Finish<N> {
     pub(super) fn store(&self, sums: &[[f32; N]], output: &mut [f32], at: usize, pitch: usize) {
         let pixels = output.get_mut(at..).unwrap_or_default().chunks_mut(pitch.max(1)).zip(sums);
         match self.activation {
-            Activation::Relu => self.store_with(pixels, |x| if x > 0.0 { x } else { 0.0 }),
-            Activation::LeakyRelu(alpha) => self.store_with(pixels, |x| if x > 0.0 { x } else { alpha * x }),
-            Activation::Relu6 => self.store_with(pixels, |x| {
-                let x = if x < 0.0 { 0.0 } else { x };
-                if x > 6.0 { 6.0 } else { x }
-            }),
+            Activation::Relu => self.store_with(pixels, relu),
+            Activation::LeakyRelu(alpha) => self.store_with(pixels, |x| leaky_relu(x, alpha)),
+            Activation::Relu6 => self.store_with(pixels, relu6),
             Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {
                 self.store_with(pixels, |x| x);
             }
@@ -77,6 +75,71 @@ impl<const N: usize> Finish<N> {
             }
         }
     }
+}
+
+/// Finishes the sums that wait in the output, which begins with channel `first` of the pixels of `span`, for `N` channels
+/// that all exist. Nothing is accumulated: the sums began with the residual.
+#[inline(always)]
+pub(in crate::kernels) fn finish_sums<const N: usize>(
+    epilogue: &Epilogue<'_>,
+    first: usize,
+    output: &mut [f32],
+    span: Span,
+) {
+    match epilogue.activation {
+        Activation::Relu => finish_with::<N>(epilogue, first, output, span, relu),
+        Activation::LeakyRelu(alpha) => finish_with::<N>(epilogue, first, output, span, |x| leaky_relu(x, alpha)),
+        Activation::Relu6 => finish_with::<N>(epilogue, first, output, span, relu6),
+        Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {
+            finish_with::<N>(epilogue, first, output, span, |x| x);
+        }
+    }
+}
+
+#[inline(always)]
+fn finish_with<const N: usize>(
+    epilogue: &Epilogue<'_>,
+    first: usize,
+    mut output: &mut [f32],
+    span: Span,
+    activation: impl Fn(f32) -> f32,
+) {
+    let Some(bias) = chunk::<N>(epilogue.bias, first) else { return };
+    let (scale, shift) = match epilogue.norm {
+        Some((scale, shift)) => (chunk(scale, first), chunk(shift, first)),
+        None => (Some(&[1.0; N]), Some(&[0.0; N])),
+    };
+    let (Some(scale), Some(shift)) = (scale, shift) else { return };
+    for _ in 0..span.pixels {
+        let Some(sums) = output.first_chunk_mut::<N>() else { return };
+        for (((sum, bias), scale), shift) in sums.iter_mut().zip(bias).zip(scale).zip(shift) {
+            *sum = activation((*sum + bias) * scale + shift);
+        }
+        output = output.get_mut(span.pitch..).unwrap_or_default();
+    }
+}
+
+#[inline(always)]
+fn chunk<const N: usize>(values: &[f32], first: usize) -> Option<&[f32; N]> {
+    values.get(first..)?.first_chunk()
+}
+
+/// NaN becomes 0.
+#[inline(always)]
+fn relu(x: f32) -> f32 {
+    if x > 0.0 { x } else { 0.0 }
+}
+
+#[inline(always)]
+fn leaky_relu(x: f32, alpha: f32) -> f32 {
+    if x > 0.0 { x } else { alpha * x }
+}
+
+/// NaN stays NaN.
+#[inline(always)]
+fn relu6(x: f32) -> f32 {
+    let x = if x < 0.0 { 0.0 } else { x };
+    if x > 6.0 { 6.0 } else { x }
 }
 
 /// `N` values from `first` on, `fill` where there is none.

@@ -1,7 +1,8 @@
 //! Kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles.
 //!
 //! ```text
-//! tile.rs             the two register tiles that conv2d.rs and dense.rs share
+//! panel.rs            convolutions and dense layers with their weights in panels: outputs are the lanes
+//! tile.rs             the same with the weights in place, for few rows; what the levels compile for themselves
 //! epilogue.rs         bias, batch norm, residual and activation of conv2d.rs, dense.rs and depthwise_conv2d.rs
 //! math.rs             exp and its relatives without a call, for activation.rs and softmax.rs
 //! everything else     one kernel per file
@@ -17,16 +18,18 @@ pub mod batch_norm2d;
 pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
-mod epilogue;
+pub(super) mod epilogue;
 pub mod grn;
 pub mod layernorm2d;
 mod math;
 pub mod max_pool2d;
+pub(super) mod panel;
 pub mod softmax;
 pub(super) mod tile;
 
-use crate::kernels::{Activation, Kernels, Level};
-use tile::{InnerLoops, OUTPUTS, PANEL, Rows, SINGLE_OUTPUTS, Weights};
+use crate::kernels::{Activation, Epilogue, Kernels, Level};
+use panel::{Panel, Span};
+use tile::{InnerLoops, OUTPUTS, Rows, SINGLE_OUTPUTS, Weights};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -60,8 +63,23 @@ impl InnerLoops for Portable {
     }
 
     #[inline(never)]
-    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
-        tile::outer(input, rows, panel, sums);
+    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span) {
+        // As many rows as keep eight vectors of sums.
+        match P {
+            panel::WIDE => panel::outer::<P, 1>(input, rows, panel, output, span),
+            panel::MEDIUM => panel::outer::<P, 2>(input, rows, panel, output, span),
+            _ => panel::outer::<P, 4>(input, rows, panel, output, span),
+        }
+    }
+
+    #[inline(never)]
+    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
+        depthwise_conv2d::taps(input, rows, panel, output, span);
+    }
+
+    #[inline(never)]
+    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
+        epilogue::finish_sums::<P>(epilogue, first, output, span);
     }
 
     #[inline(never)]

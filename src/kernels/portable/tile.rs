@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! dot      weights in place [out][k], both operands contiguous in k: two rows x four outputs, L partial sums each
-//! outer    weights transposed [k][PANEL], for k too short to pay for adding up lanes: four rows x PANEL outputs
+//! outer    weights transposed in panels, see panel.rs
 //! ```
 //!
 //! A row is the input of one pixel (or of one batch element). Each loaded vector meets several others before it is
@@ -15,21 +15,17 @@
 use core::array;
 use core::hint::black_box;
 
-use crate::kernels::args::Activation;
+use crate::kernels::args::{Activation, Epilogue};
+use crate::kernels::portable::panel::{Panel, Span};
 
 /// Outputs whose weights are read in place at the same time, and when there is one row only.
 pub(in crate::kernels) const OUTPUTS: usize = 4;
 pub(in crate::kernels) const SINGLE_OUTPUTS: usize = 8;
-/// Outputs next to each other in a transposed panel of weights.
-pub(in crate::kernels) const PANEL: usize = 8;
-
-/// Rows whose sums are collected before their epilogue: 256 bytes of sums of `OUTPUTS` outputs, or of a panel.
+/// Rows whose sums are collected before their epilogue: 256 bytes.
 pub(super) const STRIP: usize = 16;
-pub(super) const PANEL_STRIP: usize = 8;
 
 /// Rows of a tile.
 pub(in crate::kernels) const ROWS: usize = 2;
-const PANEL_ROWS: usize = 4;
 
 /// Where the rows of a strip lie in their input: piece `p` of row `r` is `len` elements from `p * stretch + r * step` on.
 #[derive(Clone, Copy)]
@@ -46,16 +42,27 @@ impl Rows {
         Self { pieces: 1, stretch: 0, step: len, len }
     }
 
-    /// Piece `p` of the rows from `first` on; past row `last` it is repeated, and the caller drops what it gives.
+    /// The piece that begins with the input, of `R` rows.
+    #[inline(always)]
+    pub(in crate::kernels) fn first<'a, const R: usize>(&self, input: &'a [f32]) -> Option<[&'a [f32]; R]> {
+        self.input(input, 0, 0)
+    }
+
+    /// Piece `p` of `R` rows from `first` on. Nothing where the input is too short, which the planner rules out: a branch
+    /// that is never taken costs less than a length that has to be selected.
     #[inline(always)]
     pub(in crate::kernels) fn input<'a, const R: usize>(
         &self,
         input: &'a [f32],
         p: usize,
         first: usize,
-        last: usize,
-    ) -> [&'a [f32]; R] {
-        array::from_fn(|r| part(input, p * self.stretch + (first + r).min(last) * self.step, self.len))
+    ) -> Option<[&'a [f32]; R]> {
+        let input = input.get(p * self.stretch + first * self.step..)?;
+        let last = (R - 1) * self.step;
+        if last.checked_add(self.len)? > input.len() {
+            return None;
+        }
+        Some(array::from_fn(|r| part(input, r * self.step, self.len)))
     }
 }
 
@@ -80,11 +87,33 @@ impl<'a, const O: usize> Weights<'a, O> {
         Self { outputs: self.outputs.map(|weights| weights.get(first..).unwrap_or_default()), step }
     }
 
-    /// Piece `p` of each output, `len` elements.
+    /// Piece `p` of each output, `len` elements; see [`Rows::input`].
     #[inline(always)]
-    pub(in crate::kernels) fn piece(&self, p: usize, len: usize) -> [&'a [f32]; O] {
-        self.outputs.map(|weights| part(weights, p * self.step, len))
+    pub(in crate::kernels) fn piece(&self, p: usize, len: usize) -> Option<[&'a [f32]; O]> {
+        let start = p * self.step;
+        let end = start.checked_add(len)?;
+        if self.outputs.iter().any(|weights| weights.len() < end) {
+            return None;
+        }
+        Some(self.outputs.map(|weights| part(weights, start, len)))
     }
+}
+
+/// The whole vectors of piece `p` of the rows from `first` on and of the weights, as many of each.
+#[inline(always)]
+#[expect(clippy::type_complexity, reason = "two arrays of slices")]
+pub(in crate::kernels) fn vectors<'a, const L: usize, const R: usize, const O: usize>(
+    input: &'a [f32],
+    rows: Rows,
+    p: usize,
+    first: usize,
+    weights: &Weights<'a, O>,
+) -> Option<(usize, [&'a [[f32; L]]; R], [&'a [[f32; L]]; O])> {
+    let input = rows.input::<R>(input, p, first)?.map(|row| row.as_chunks().0);
+    let weights = weights.piece(p, rows.len)?.map(|row| row.as_chunks().0);
+    let count = rows.len / L;
+    let same = input.iter().all(|row| row.len() == count) && weights.iter().all(|row| row.len() == count);
+    same.then_some((count, input, weights))
 }
 
 /// `len` elements from `start`, or none where the slice is too short (which the planner rules out).
@@ -102,8 +131,14 @@ pub(in crate::kernels) trait InnerLoops {
     /// See [`dot_single`].
     fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS];
 
-    /// See [`outer`].
-    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]);
+    /// See [`outer`](crate::kernels::portable::panel::outer).
+    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span);
+
+    /// See [`taps`](crate::kernels::portable::depthwise_conv2d::taps).
+    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span);
+
+    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
+    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span);
 
     /// Any activation, elementwise.
     fn activate(data: &mut [f32], activation: Activation);
@@ -148,12 +183,7 @@ fn dot_tile<const L: usize, const R: usize, const O: usize>(
 ) {
     let mut lanes = [[[0.0; L]; O]; R];
     for p in 0..rows.pieces {
-        let input: [_; R] = rows.input(input, p, first, usize::MAX).map(|row| row.as_chunks::<L>().0);
-        let weights = weights.piece(p, rows.len).map(|row| row.as_chunks::<L>().0);
-        let vectors = input[0].len();
-        if input.iter().any(|row| row.len() != vectors) || weights.iter().any(|row| row.len() != vectors) {
-            break;
-        }
+        let Some((vectors, input, weights)) = vectors::<L, R, O>(input, rows, p, first, &weights) else { break };
         for k in 0..vectors {
             for (lanes, input) in lanes.iter_mut().zip(&input) {
                 for (lanes, weights) in lanes.iter_mut().zip(&weights) {
@@ -217,37 +247,17 @@ pub(in crate::kernels) fn add_rest<const L: usize, const O: usize>(
         return;
     }
     for p in 0..rows.pieces {
-        let weights = weights.piece(p, rows.len).map(|row| row.as_chunks::<L>().1);
+        let Some(weights) = weights.piece(p, rows.len) else { break };
         for (r, sums) in (first..).zip(sums.iter_mut()) {
-            let [input] = rows.input(input, p, r, r);
+            let Some([input]) = rows.input(input, p, r) else { break };
             for (sum, weights) in sums.iter_mut().zip(weights) {
-                *sum = input.as_chunks::<L>().1.iter().zip(weights).fold(*sum, |sum, (x, w)| sum + x * w);
+                *sum = input
+                    .as_chunks::<L>()
+                    .1
+                    .iter()
+                    .zip(weights.as_chunks::<L>().1)
+                    .fold(*sum, |sum, (x, w)| sum + x * w);
             }
-        }
-    }
-}
-
-/// Sums over `k` of `input[r][k] * panel[k][..]` for `sums.len()` rows.
-#[inline(always)]
-pub(in crate::kernels) fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
-    let last = sums.len().saturating_sub(1);
-    for (first, sums) in (0..).step_by(PANEL_ROWS).zip(sums.chunks_mut(PANEL_ROWS)) {
-        let mut tile = [[0.0; PANEL]; PANEL_ROWS];
-        for p in 0..rows.pieces {
-            let input = rows.input::<PANEL_ROWS>(input, p, first, last);
-            let panel = part(panel, p * rows.len, rows.len);
-            let k_elems = panel.len();
-            if input.iter().any(|row| row.len() != k_elems) {
-                break;
-            }
-            for k in 0..k_elems {
-                for (sums, input) in tile.iter_mut().zip(input) {
-                    add_product(sums, &[input[k]; PANEL], &panel[k]);
-                }
-            }
-        }
-        for (sums, tile) in sums.iter_mut().zip(settle(tile)) {
-            *sums = tile;
         }
     }
 }
@@ -256,10 +266,10 @@ pub(in crate::kernels) fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]
 #[inline(always)]
 pub(super) fn transpose<const N: usize>(weights: &[f32], first: usize, panel: &mut [[f32; N]]) {
     let k_elems = panel.len();
-    let rows: [&[f32]; N] = array::from_fn(|o| part(weights, (first + o) * k_elems, k_elems));
-    for (k, out) in panel.iter_mut().enumerate() {
-        for (out, row) in out.iter_mut().zip(&rows) {
-            *out = row.get(k).copied().unwrap_or(0.0);
+    for o in 0..N {
+        let row = part(weights, (first + o) * k_elems, k_elems);
+        for (k, out) in panel.iter_mut().enumerate() {
+            out[o] = row.get(k).copied().unwrap_or(0.0);
         }
     }
 }

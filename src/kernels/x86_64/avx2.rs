@@ -2,11 +2,15 @@
 //!
 //! The portable functions are always inlined, so each function here holds its kernel whole, with vectors of eight lanes.
 
-use core::arch::x86_64::{__m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps};
+use core::arch::x86_64::{
+    __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+};
 
 use crate::kernels::portable;
-use crate::kernels::portable::tile::{self, InnerLoops, OUTPUTS, PANEL, ROWS, Rows, SINGLE_OUTPUTS, Weights};
-use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
+use crate::kernels::portable::epilogue::finish_sums;
+use crate::kernels::portable::panel::{self, Panel, Span};
+use crate::kernels::portable::tile::{self, InnerLoops, OUTPUTS, ROWS, Rows, SINGLE_OUTPUTS, Weights};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
 const LANES: usize = 8;
@@ -28,13 +32,37 @@ impl InnerLoops for Avx2 {
     }
 
     #[inline(always)]
-    fn outer(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
+    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span) {
+        // SAFETY: as in `dot`.
+        unsafe {
+            match P {
+                panel::WIDE => outer::<P, 4, 2>(input, rows, panel, output, span),
+                panel::MEDIUM => outer::<P, 2, 4>(input, rows, panel, output, span),
+                _ => outer::<P, 1, 4>(input, rows, panel, output, span),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
+        #[inline(never)]
         #[target_feature(enable = "avx2,fma")]
-        fn compiled(input: &[f32], rows: Rows, panel: &[[f32; PANEL]], sums: &mut [[f32; PANEL]]) {
-            tile::outer(input, rows, panel, sums);
+        fn compiled<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
+            portable::depthwise_conv2d::taps(input, rows, panel, output, span);
         }
         // SAFETY: as in `dot`.
-        unsafe { compiled(input, rows, panel, sums) }
+        unsafe { compiled(input, rows, panel, output, span) }
+    }
+
+    #[inline(always)]
+    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma")]
+        fn compiled<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
+            finish_sums::<P>(epilogue, first, output, span);
+        }
+        // SAFETY: as in `dot`.
+        unsafe { compiled::<P>(epilogue, first, output, span) }
     }
 
     #[inline(always)]
@@ -76,7 +104,7 @@ fn dot_tile<const R: usize, const O: usize>(
 ) {
     let mut tile = [[_mm256_setzero_ps(); O]; R];
     for p in 0..rows.pieces {
-        let Some((vectors, input, weights)) = vectors::<R, O>(input, rows, p, first, weights) else {
+        let Some((vectors, input, weights)) = tile::vectors::<LANES, R, O>(input, rows, p, first, &weights) else {
             return;
         };
         for k in 0..vectors {
@@ -98,22 +126,73 @@ fn dot_tile<const R: usize, const O: usize>(
     tile::add_rest::<LANES, O>(input, rows, first, weights, sums);
 }
 
-/// The whole vectors of piece `p` of the rows from `first` on and of the weights, and how many there are of each. Compiled
-/// without the instruction set, because closures could not be inlined otherwise.
-#[inline(always)]
-#[expect(clippy::type_complexity, reason = "two arrays of slices")]
-fn vectors<'a, const R: usize, const O: usize>(
-    input: &'a [f32],
+/// [`panel::outer`] with explicit vectors: `P` outputs in `V` vectors, `R` rows.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn outer<const P: usize, const V: usize, const R: usize>(
+    input: &[f32],
     rows: Rows,
-    p: usize,
-    first: usize,
-    weights: Weights<'a, O>,
-) -> Option<(usize, [&'a [[f32; LANES]]; R], [&'a [[f32; LANES]]; O])> {
-    let input: [_; R] = rows.input(input, p, first, usize::MAX).map(|row| row.as_chunks().0);
-    let weights = weights.piece(p, rows.len).map(|row| row.as_chunks().0);
-    let count = input[0].len();
-    let same = input.iter().all(|row| row.len() == count) && weights.iter().all(|row| row.len() == count);
-    same.then_some((count, input, weights))
+    panel: Panel<'_, P>,
+    output: &mut [f32],
+    span: Span,
+) {
+    let (mut input, mut output, mut left) = (input, output, span.pixels);
+    while left >= R {
+        outer_tile::<P, V, R>(input, rows, panel, output, span);
+        input = input.get(R * rows.step..).unwrap_or_default();
+        output = output.get_mut(R * span.pitch..).unwrap_or_default();
+        left -= R;
+    }
+    for _ in 0..left {
+        outer_tile::<P, V, 1>(input, rows, panel, output, span);
+        input = input.get(rows.step..).unwrap_or_default();
+        output = output.get_mut(span.pitch..).unwrap_or_default();
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn outer_tile<const P: usize, const V: usize, const R: usize>(
+    mut input: &[f32],
+    rows: Rows,
+    panel: Panel<'_, P>,
+    output: &mut [f32],
+    span: Span,
+) {
+    let mut tile = [[_mm256_setzero_ps(); V]; R];
+    if !span.fresh {
+        for (r, tile) in tile.iter_mut().enumerate() {
+            let Some(held) = panel::vectors::<V>(output, r * span.pitch) else { return };
+            for (sum, held) in tile.iter_mut().zip(held) {
+                *sum = load(held);
+            }
+        }
+    }
+    let mut weights = panel.weights;
+    for _ in 0..rows.pieces {
+        let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
+        let vectors = vectors.as_flattened().as_chunks().0.as_chunks::<V>().0;
+        let k_elems = vectors.len();
+        if panel::differ(&piece, k_elems) {
+            return;
+        }
+        for k in 0..k_elems {
+            for (tile, input) in tile.iter_mut().zip(piece) {
+                let input = _mm256_set1_ps(input[k]);
+                for (sum, weights) in tile.iter_mut().zip(&vectors[k]) {
+                    *sum = _mm256_fmadd_ps(input, load(weights), *sum);
+                }
+            }
+        }
+        input = input.get(rows.stretch..).unwrap_or_default();
+        weights = weights.get(panel.step..).unwrap_or_default();
+    }
+    for (r, tile) in tile.iter().enumerate() {
+        let Some(output) = panel::vectors_mut::<V>(output, r * span.pitch) else { return };
+        for (sum, output) in tile.iter().zip(output) {
+            store(*sum, output);
+        }
+    }
 }
 
 #[inline]

@@ -1,0 +1,218 @@
+//! Weights in panels: `[k][P]`, P outputs next to each other, so that outputs are the lanes and no lanes need adding up.
+//!
+//! A panel is at most 4 KiB of scratch. Kernels that are longer pass in chunks: every chunk goes over the whole map, and
+//! the sums wait in the output in between. That costs less than the lane sums of weights in place, and the inner loop
+//! has two streams to read, so setting it up takes a few instructions.
+
+use core::array;
+
+use crate::kernels::args::Epilogue;
+use crate::kernels::portable::tile::{Rows, add_product, part};
+use crate::tensor::Window;
+
+/// Outputs of the widest panel: their sums are eight vectors of four.
+pub(in crate::kernels) const WIDE: usize = 32;
+/// Outputs of the second widest panel.
+pub(in crate::kernels) const MEDIUM: usize = 16;
+/// Outputs of the narrowest panel.
+pub(in crate::kernels) const NARROW: usize = 8;
+/// Most elements of one output in a panel.
+const MAX_LEN: usize = 32;
+/// Fewest pixels that pay for transposing.
+const MIN_PIXELS: u64 = 16;
+
+/// The part of a kernel that is in the panel: of `rows` kernel rows from `row` on, `len` elements each from `first` on.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk {
+    pub(super) row: usize,
+    pub(super) rows: usize,
+    pub(super) first: usize,
+    pub(super) len: usize,
+}
+
+/// How a kernel is cut into chunks: some whole rows, or a part of one row.
+#[derive(Clone, Copy)]
+pub(super) struct Chunks {
+    kernel_rows: usize,
+    row_len: usize,
+    rows: usize,
+    len: usize,
+}
+
+impl Chunks {
+    /// For a kernel of `kernel_rows` rows of `row_len` elements.
+    #[inline(always)]
+    pub(super) fn new(kernel_rows: usize, row_len: usize) -> Self {
+        let rows = MAX_LEN.checked_div(row_len).unwrap_or(1).clamp(1, kernel_rows.max(1));
+        let parts = row_len.div_ceil(MAX_LEN).max(1);
+        Self { kernel_rows, row_len, rows, len: row_len.div_ceil(parts).max(1) }
+    }
+
+    #[inline(always)]
+    pub(super) fn iter(self) -> impl Iterator<Item = Chunk> {
+        let Self { kernel_rows, row_len, rows, len } = self;
+        (0..kernel_rows).step_by(rows.max(1)).flat_map(move |row| {
+            (0..row_len).step_by(len.max(1)).map(move |first| Chunk {
+                row,
+                rows: rows.min(kernel_rows - row),
+                first,
+                len: len.min(row_len - first),
+            })
+        })
+    }
+
+    /// True for the chunk that comes last.
+    #[inline(always)]
+    pub(super) fn is_last(&self, chunk: &Chunk) -> bool {
+        chunk.row + chunk.rows == self.kernel_rows && chunk.first + chunk.len == self.row_len
+    }
+
+    /// Scratch for panels of `outputs` outputs over `pixels` pixels; 0 when the weights are better read in place.
+    pub(super) fn scratch_elems(&self, outputs: u32, pixels: u64) -> u32 {
+        let width = [WIDE, MEDIUM, NARROW].into_iter().find(|&width| width <= outputs as usize);
+        if pixels >= MIN_PIXELS { (self.rows * self.len * width.unwrap_or(0)) as u32 } else { 0 }
+    }
+}
+
+/// Whether panels can serve an epilogue: with a residual the sums begin with it, which a norm would scale.
+pub(super) fn can_finish(epilogue: &Epilogue<'_>) -> bool {
+    !(epilogue.accumulate && epilogue.norm.is_some())
+}
+
+/// The window with a stride that the compiler, too, knows not to be zero: no division can panic.
+#[inline(always)]
+pub(super) fn with_stride(window: &Window) -> Window {
+    Window { stride: window.stride.max(1), ..*window }
+}
+
+/// Weights of `P` outputs next to each other as `[k][P]`: those of piece `p` begin at `p * step`.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Panel<'a, const P: usize> {
+    pub(in crate::kernels) weights: &'a [[f32; P]],
+    pub(in crate::kernels) step: usize,
+}
+
+impl<'a, const P: usize> Panel<'a, P> {
+    /// The weights of piece `p`, `len` of each output.
+    #[inline(always)]
+    pub(in crate::kernels) fn piece(&self, p: usize, len: usize) -> Option<&'a [[f32; P]]> {
+        self.weights.get(p * self.step..)?.get(..len)
+    }
+}
+
+/// Output pixels, `pitch` elements apart. Their sums go on from what the output holds, or begin at zero.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Span {
+    pub(in crate::kernels) pixels: usize,
+    pub(in crate::kernels) pitch: usize,
+    pub(in crate::kernels) fresh: bool,
+}
+
+/// Adds to every output pixel of `span` the sum over `k` of `input[r][k] * panel[k][..]`, `R` pixels at a time.
+#[inline(always)]
+pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
+    input: &[f32],
+    rows: Rows,
+    panel: Panel<'_, P>,
+    output: &mut [f32],
+    span: Span,
+) {
+    let (mut input, mut output, mut left) = (input, output, span.pixels);
+    while left >= R {
+        outer_tile::<P, R>(input, rows, panel, output, span);
+        input = input.get(R * rows.step..).unwrap_or_default();
+        output = output.get_mut(R * span.pitch..).unwrap_or_default();
+        left -= R;
+    }
+    for _ in 0..left {
+        outer_tile::<P, 1>(input, rows, panel, output, span);
+        input = input.get(rows.step..).unwrap_or_default();
+        output = output.get_mut(span.pitch..).unwrap_or_default();
+    }
+}
+
+#[inline(always)]
+fn outer_tile<const P: usize, const R: usize>(
+    mut input: &[f32],
+    rows: Rows,
+    panel: Panel<'_, P>,
+    output: &mut [f32],
+    span: Span,
+) {
+    let mut sums = [[0.0; P]; R];
+    if !span.fresh {
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let Some(held) = output.get(r * span.pitch..).and_then(|pixel| pixel.first_chunk()) else { return };
+            *sums = *held;
+        }
+    }
+    let mut weights = panel.weights;
+    let mut left = rows.pieces;
+    while left > 0 {
+        let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
+        if differ(&piece, rows.len) {
+            return;
+        }
+        for k in 0..rows.len {
+            for (sums, input) in sums.iter_mut().zip(piece) {
+                add_product(sums, &[input[k]; P], &vectors[k]);
+            }
+        }
+        left -= 1;
+        if left > 0 {
+            input = input.get(rows.stretch..).unwrap_or_default();
+            weights = weights.get(panel.step..).unwrap_or_default();
+        }
+    }
+    for (r, sums) in sums.iter().enumerate() {
+        let Some(output) = output.get_mut(r * span.pitch..).and_then(|pixel| pixel.first_chunk_mut()) else { return };
+        *output = *sums;
+    }
+}
+
+/// `V` vectors of eight from `at` on. Like the next two, here because closures that a level compiles for its instruction
+/// set are not inlined.
+#[inline(always)]
+pub(in crate::kernels) fn vectors<const V: usize>(values: &[f32], at: usize) -> Option<&[[f32; 8]; V]> {
+    values.get(at..)?.as_chunks().0.first_chunk()
+}
+
+#[inline(always)]
+pub(in crate::kernels) fn vectors_mut<const V: usize>(values: &mut [f32], at: usize) -> Option<&mut [[f32; 8]; V]> {
+    values.get_mut(at..)?.as_chunks_mut().0.first_chunk_mut()
+}
+
+/// True when a row has another length than `len`.
+#[inline(always)]
+pub(in crate::kernels) fn differ(rows: &[&[f32]], len: usize) -> bool {
+    rows.iter().any(|row| row.len() != len)
+}
+
+/// Writes elements `from..` of the `k` weights of each output from `first` on into `panel[..][0..P]`.
+#[inline(always)]
+pub(super) fn transpose_part<const P: usize>(
+    weights: &[f32],
+    k: usize,
+    first: usize,
+    from: usize,
+    panel: &mut [[f32; P]],
+) {
+    let len = panel.len();
+    for quad in 0..P / 4 {
+        let rows: [_; 4] = array::from_fn(|i| part(weights, (first + 4 * quad + i) * k + from, len).as_chunks::<4>());
+        let (blocks, rest) = panel.as_chunks_mut::<4>();
+        for (j, block) in blocks.iter_mut().enumerate() {
+            let square = rows.map(|(quads, _)| quads.get(j).copied().unwrap_or_default());
+            for (i, out) in block.iter_mut().enumerate() {
+                if let Some(out) = out.as_chunks_mut().0.get_mut(quad) {
+                    *out = square.map(|row| row[i]);
+                }
+            }
+        }
+        for (j, out) in rest.iter_mut().enumerate() {
+            if let Some(out) = out.as_chunks_mut().0.get_mut(quad) {
+                *out = rows.map(|(_, rest)| rest.get(j).copied().unwrap_or_default());
+            }
+        }
+    }
+}
