@@ -155,6 +155,12 @@ impl Tables {
             activation: finish.activation,
         }
     }
+
+    /// The same for a convolution, which may have no bias.
+    pub(crate) fn convolution(&self, finish: Finish, has_bias: bool) -> Epilogue<'_> {
+        let all = self.epilogue(finish);
+        Epilogue { bias: if has_bias { all.bias } else { &[] }, ..all }
+    }
 }
 
 /// Elements before and after the results in each pixel of the output; none of either as often as not.

@@ -11,6 +11,7 @@ use crate::{Bound, Case};
 #[derive(Debug)]
 pub(crate) struct ConvCase {
     window: Window,
+    has_bias: bool,
     finish: Finish,
     gaps: (usize, usize),
     seed: u64,
@@ -18,8 +19,8 @@ pub(crate) struct ConvCase {
 
 impl Case for ConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(5, false), finish(), gaps(), seed())
-            .prop_map(|(window, finish, gaps, seed)| Self { window, finish, gaps, seed })
+        (window(5, false), any::<bool>(), finish(), gaps(), seed())
+            .prop_map(|(window, has_bias, finish, gaps, seed)| Self { window, has_bias, finish, gaps, seed })
             .boxed()
     }
 
@@ -36,7 +37,7 @@ impl Case for ConvCase {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            epilogue: tables.epilogue(self.finish),
+            epilogue: tables.convolution(self.finish, self.has_bias),
             columns,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
@@ -102,13 +103,16 @@ impl Case for DenseCase {
 #[derive(Debug)]
 pub(crate) struct DepthwiseCase {
     window: Window,
+    has_bias: bool,
     finish: Finish,
     seed: u64,
 }
 
 impl Case for DepthwiseCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(7, true), finish(), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+        (window(7, true), any::<bool>(), finish(), seed())
+            .prop_map(|(window, has_bias, finish, seed)| Self { window, has_bias, finish, seed })
+            .boxed()
     }
 
     fn run(&self, kernels: &Kernels) -> Vec<f32> {
@@ -122,7 +126,7 @@ impl Case for DepthwiseCase {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            epilogue: tables.epilogue(self.finish),
+            epilogue: tables.convolution(self.finish, self.has_bias),
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
         });

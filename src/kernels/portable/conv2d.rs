@@ -55,10 +55,10 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 #[inline(always)]
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = &args.window;
-    let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
+    let (out_h, out_w, outputs) = (window.out_h as usize, window.out_w as usize, window.out_c as usize);
     if panel_count(window) > 0 {
         small_kernel::<I>(args);
-        activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, I::activate);
+        activate_pixels(&args.epilogue, args.columns, outputs, 0..out_h * out_w, args.output, I::activate);
         return;
     }
     let input_per_row = window.stride as usize * window.in_w as usize * window.in_c as usize;
@@ -66,7 +66,8 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     for start in (0..out_h).step_by(block_rows) {
         let rows = start..out_h.min(start + block_rows);
         row_block::<I>(args, rows.clone());
-        activate_pixels(&args.epilogue, args.columns, rows.start * out_w..rows.end * out_w, args.output, I::activate);
+        let pixels = rows.start * out_w..rows.end * out_w;
+        activate_pixels(&args.epilogue, args.columns, outputs, pixels, args.output, I::activate);
     }
 }
 
@@ -74,11 +75,11 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
 #[inline(always)]
 fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, rows: Range<usize>) {
     let window = args.window;
-    let outputs = args.epilogue.bias.len();
+    let outputs = window.out_c as usize;
     let interior = window.interior_columns();
     for first in (0..outputs).step_by(OUTPUTS) {
         let weights = Weights::new(args.weights, kernel_elems(&window), first, outputs);
-        let finish = Finish::new(&args.epilogue, first);
+        let finish = Finish::new(&args.epilogue, first, outputs);
         for y in rows.clone() {
             let mut x = 0;
             while x < window.out_w as usize {
@@ -122,7 +123,7 @@ fn strip<'a>(
 fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let (out_h, out_w, k) = (window.out_h as usize, window.out_w as usize, kernel_elems(&window));
-    let outputs = args.epilogue.bias.len();
+    let outputs = window.out_c as usize;
     let Some((copy, panels)) = args.scratch.split_at_mut_checked(copy_elems(&window, PANEL_STRIP)) else { return };
     let panels = panels.get_mut(..panel_count(&window) * k * PANEL).unwrap_or_default().as_chunks_mut::<PANEL>().0;
     for group in (0..outputs).step_by(panels.len() / k * PANEL) {
@@ -139,7 +140,7 @@ fn small_kernel<I: InnerLoops>(args: &mut Conv2d<'_>) {
                     let sums = sums.get_mut(..pixels).unwrap_or_default();
                     I::outer(copy, copied_rows(&window, pixels), panel, sums);
                     let at = (y * out_w + x) * args.columns.pitch + args.columns.first + first;
-                    Finish::new(&args.epilogue, first).store(sums, args.output, at, args.columns.pitch);
+                    Finish::new(&args.epilogue, first, outputs).store(sums, args.output, at, args.columns.pitch);
                 }
             }
         }

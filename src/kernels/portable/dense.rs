@@ -35,22 +35,23 @@ pub fn dense(args: &mut Dense<'_>) {
 #[inline(always)]
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Dense<'_>) {
     let Some(k) = args.input.len().checked_div(args.rows) else { return };
-    let panel_elems = scratch_elems(args.rows as u32, k as u32, args.epilogue.bias.len() as u32) as usize;
+    let outputs = args.epilogue.bias.len();
+    let panel_elems = scratch_elems(args.rows as u32, k as u32, outputs as u32) as usize;
     if panel_elems > 0 {
         short_rows::<I>(args, k, panel_elems);
-        activate_pixels(&args.epilogue, args.columns, 0..args.rows, args.output, I::activate);
+        activate_pixels(&args.epilogue, args.columns, outputs, 0..args.rows, args.output, I::activate);
         return;
     }
     if args.rows == 1 {
         single_row::<I>(args, k);
-        activate_pixels(&args.epilogue, args.columns, 0..1, args.output, I::activate);
+        activate_pixels(&args.epilogue, args.columns, outputs, 0..1, args.output, I::activate);
         return;
     }
     let block_rows = (BLOCK_ELEMS / k.max(1)).next_multiple_of(STRIP).max(STRIP);
     for start in (0..args.rows).step_by(block_rows) {
         let end = args.rows.min(start + block_rows);
         row_block::<I>(args, k, start, end);
-        activate_pixels(&args.epilogue, args.columns, start..end, args.output, I::activate);
+        activate_pixels(&args.epilogue, args.columns, outputs, start..end, args.output, I::activate);
     }
 }
 
@@ -60,7 +61,8 @@ fn single_row<I: InnerLoops>(args: &mut Dense<'_>, k: usize) {
     let outputs = args.epilogue.bias.len();
     for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
         let sums = [I::dot_single(args.input, Weights::new(args.weights, k, first, outputs))];
-        Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
+        let finish = Finish::new(&args.epilogue, first, outputs);
+        finish.store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
 }
 
@@ -70,7 +72,7 @@ fn row_block<I: InnerLoops>(args: &mut Dense<'_>, k: usize, start: usize, end: u
     let outputs = args.epilogue.bias.len();
     for first in (0..outputs).step_by(OUTPUTS) {
         let weights = Weights::new(args.weights, k, first, outputs);
-        let finish = Finish::new(&args.epilogue, first);
+        let finish = Finish::new(&args.epilogue, first, outputs);
         for row in (start..end).step_by(STRIP) {
             let mut sums = [[0.0; OUTPUTS]; STRIP];
             let sums = sums.get_mut(..STRIP.min(end - row)).unwrap_or_default();
@@ -85,9 +87,10 @@ fn row_block<I: InnerLoops>(args: &mut Dense<'_>, k: usize, start: usize, end: u
 #[inline(always)]
 fn short_rows<I: InnerLoops>(args: &mut Dense<'_>, k: usize, panel_elems: usize) {
     let panel = args.scratch.get_mut(..panel_elems).unwrap_or_default().as_chunks_mut().0;
-    for first in (0..args.epilogue.bias.len()).step_by(PANEL) {
+    let outputs = args.epilogue.bias.len();
+    for first in (0..outputs).step_by(PANEL) {
         transpose(args.weights, first, panel);
-        let finish = Finish::new(&args.epilogue, first);
+        let finish = Finish::new(&args.epilogue, first, outputs);
         for row in (0..args.rows).step_by(PANEL_STRIP) {
             let mut sums = [[0.0; PANEL]; PANEL_STRIP];
             let sums = sums.get_mut(..PANEL_STRIP.min(args.rows - row)).unwrap_or_default();

@@ -64,7 +64,7 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     }
     let columns = Columns { pitch: channels, first: 0 };
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
-    activate_pixels(&args.epilogue, columns, 0..pixels, args.output, I::activate);
+    activate_pixels(&args.epilogue, columns, channels, 0..pixels, args.output, I::activate);
 }
 
 /// `B` channels of the whole map; returns `B`.
@@ -74,7 +74,7 @@ fn block<const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize 
     let taps = window.kernel_h as usize * window.kernel_w as usize;
     let panel = args.scratch.as_chunks_mut::<B>().0.get_mut(..taps).unwrap_or_default();
     transpose(args.weights, first, panel);
-    let finish = Finish::new(&args.epilogue, first);
+    let finish = Finish::new(&args.epilogue, first, window.in_c as usize);
     let input = args.input.get(first..).unwrap_or_default();
     let mut at = first;
     for y in 0..window.out_h as usize {
@@ -120,7 +120,7 @@ fn block_in_place(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
     let channels = window.in_c as usize;
     let taps = window.kernel_h as usize * window.kernel_w as usize;
     let weights = part(args.weights, first * taps, taps);
-    let finish = Finish::<1>::new(&args.epilogue, first);
+    let finish = Finish::<1>::new(&args.epilogue, first, channels);
     let mut at = first;
     for y in 0..window.out_h as usize {
         let rows = window.rows_at(y);

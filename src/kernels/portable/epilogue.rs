@@ -23,15 +23,16 @@ pub(super) struct Finish<const N: usize> {
 }
 
 impl<const N: usize> Finish<N> {
-    /// Epilogue of the channels from `first` on. Without a norm the sums are scaled by one: cheaper than a branch.
+    /// Epilogue of the channels from `first` on, of `channels` in all. Without a norm the sums are scaled by one: cheaper
+    /// than a branch.
     #[inline(always)]
-    pub(super) fn new(epilogue: &Epilogue<'_>, first: usize) -> Self {
+    pub(super) fn new(epilogue: &Epilogue<'_>, first: usize, channels: usize) -> Self {
         let (scale, shift) = epilogue.norm.unwrap_or_default();
         Self {
             bias: lanes(epilogue.bias, first, 0.0),
             scale: lanes(scale, first, 1.0),
             shift: lanes(shift, first, 0.0),
-            valid: epilogue.bias.len().saturating_sub(first).min(N),
+            valid: channels.saturating_sub(first).min(N),
             accumulate: epilogue.accumulate,
             activation: epilogue.activation,
         }
@@ -92,11 +93,12 @@ pub(super) fn lanes<const N: usize>(values: &[f32], first: usize, fill: f32) -> 
     })
 }
 
-/// Applies the activations that [`Finish`] leaves out to the given pixels of the output.
+/// Applies the activations that [`Finish`] leaves out to the given pixels of the output, which have `channels` channels.
 #[inline(always)]
 pub(super) fn activate_pixels(
     epilogue: &Epilogue<'_>,
     columns: Columns,
+    channels: usize,
     pixels: Range<usize>,
     output: &mut [f32],
     activate: Activate,
@@ -104,7 +106,6 @@ pub(super) fn activate_pixels(
     match epilogue.activation {
         Activation::None | Activation::Relu | Activation::LeakyRelu(_) | Activation::Relu6 => {}
         activation @ (Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu) => {
-            let channels = epilogue.bias.len();
             let rows = output.get_mut(pixels.start * columns.pitch..pixels.end * columns.pitch).unwrap_or_default();
             if channels == columns.pitch {
                 activate(rows, activation);
