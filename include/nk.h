@@ -722,7 +722,8 @@ typedef enum nk_dtype nk_dtype_t;
  * Tensors
  * ========================================================================
  * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise. It owns nothing: the
- * values of a view are yours. Extents whose product does not fit 32 bits of bytes give a view without values.
+ * values of a view are yours, those of a tensor that was created are the arena's. Extents whose product does not fit 32
+ * bits of bytes give a view without values.
  */
 
 /** Shape and place of an array of numbers. It owns nothing. */
@@ -747,6 +748,45 @@ struct nk_tensor {
 typedef struct nk_tensor nk_tensor_t;
 
 /**
+ * Makes a tensor [rows, cols] of floats in an arena. Its values are not cleared.
+ *
+ * - arena: gives 4 * rows * cols bytes at a multiple of 4; when it is reset, the tensor ends.
+ * - rows, cols: extents, at least 1.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL and for more than 4 GiB, or NK_ERR_ARENA_OVERFLOW when the arena has
+ * too little room or an extent is 0. Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_create_2d(nk_arena_t *arena, uint32_t rows, uint32_t cols, nk_tensor_t *out);
+
+/**
+ * Makes a tensor of floats in an arena. Its values are not cleared.
+ *
+ * - arena: gives 4 bytes for each element at a multiple of 4; when it is reset, the tensor ends.
+ * - rank: number of dimensions, 1 to NK_MAX_TENSOR_RANK.
+ * - shape: rank extents, at least 1 each, outermost first.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, another rank and more than 4 GiB, or NK_ERR_ARENA_OVERFLOW when the
+ * arena has too little room or an extent is 0. Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_create_nd(nk_arena_t *arena, uint32_t rank, const uint32_t *shape, nk_tensor_t *out);
+
+/**
+ * Makes a tensor over values of any type.
+ *
+ * - data: the values, row-major; may be NULL.
+ * - dtype: their type.
+ * - rank: number of dimensions, 1 to NK_MAX_TENSOR_RANK.
+ * - shape: rank extents, outermost first.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL as shape or out, another rank, an unknown type and more than 4 GiB.
+ * Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_view_nd(void *data, nk_dtype_t dtype, uint32_t rank, const uint32_t *shape, nk_tensor_t *out);
+
+/**
  * Makes a tensor [rows, cols] over floats.
  *
  * - data: rows * cols floats; may be NULL.
@@ -768,6 +808,35 @@ void nk_tensor_view_3d_int8(int8_t *data, uint32_t h, uint32_t w, uint32_t c, nk
  * Since 0.1.0.
  */
 void nk_tensor_view_1d_int32(int32_t *data, uint32_t length, nk_tensor_t *out);
+
+/**
+ * Copies floats to the first elements of a tensor.
+ *
+ * - tensor: a tensor of floats; its elements must follow each other.
+ * - values: count floats; they may overlap the tensor.
+ * - count: number of floats, 1 to the number of elements. Elements beyond it stay as they are.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, another count, and a tensor without values or of another type.
+ * Threads: any. Cost: linear. Since 0.1.0.
+ */
+nk_status_t nk_tensor_fill(nk_tensor_t *tensor, const float *values, uint32_t count);
+
+/** Prints a tensor to C stdout under the name `Tensor`; otherwise as nk_tensor_print_labeled(). Threads: any. Since 0.1.0. */
+void nk_tensor_print(const nk_tensor_t *tensor);
+
+/**
+ * Prints shape and values of a tensor to C stdout, in one line such as
+ * `LABEL: shape=[2, 2] values=[1.0000, 2.5000, -3.0000, inf]`.
+ *
+ * Floats have four decimals, integers none. All elements are printed in the order of memory; `values=[empty]` when there
+ * are none or the type is unknown. Stdout is flushed. Builds without an operating system print nothing.
+ *
+ * - label: UTF-8 text; `Tensor` when NULL. What follows a byte that is not UTF-8 is left out.
+ * - tensor: a tensor; nothing is printed for NULL.
+ *
+ * Threads: any; stdout is shared. Cost: linear. Since 0.1.0.
+ */
+void nk_tensor_print_labeled(const char *label, const nk_tensor_t *tensor);
 
 /** First float of a tensor; NULL when its type is another one. Threads: any. Since 0.1.0. */
 float *nk_tensor_data_f32(nk_tensor_t *tensor);
@@ -796,6 +865,277 @@ const int32_t *nk_tensor_data_i32_const(const nk_tensor_t *tensor);
  * Returns (h * width + w) * channels + c, cut to 32 bits; 0 for NULL. Threads: any. Cost: constant. Since 0.1.0.
  */
 uint32_t nk_tensor_index_nhwc(const nk_tensor_t *tensor, uint32_t h, uint32_t w, uint32_t c);
+
+/* ========================================================================
+ * Operations on tensors
+ * ========================================================================
+ * They work on tensors of floats. The checks tell whether shapes fit; an operation checks for itself. When its tensors do
+ * not fit, it prints a line to C stdout, such as `MulND shape mismatch` or `ReLU: the tensor is not of type float32`, and
+ * writes nothing; with NULL as a tensor it does nothing at all. Builds without an operating system print nothing.
+ *
+ * All but nk_ops_mat_add() and nk_ops_mat_mul() take the elements of a tensor in the order of memory and do not look at
+ * strides. The result may be written over an operand: `c` is the same tensor as `a` or `b`, or apart from both. Only
+ * nk_ops_mat_mul() needs it to be apart.
+ */
+
+/** Whether two tensors have the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_elementwise_valid(const nk_tensor_t *a, const nk_tensor_t *b);
+
+/** Whether three tensors are matrices of the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_check_same_shape_2d(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether three tensors have the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_check_same_shape_nd(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether `c` has the shape of the matrix product of `a` and `b`; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_matmul_valid(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether three tensors have the same shape, which may have any rank; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_elementwise_valid_nd(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/**
+ * Whether the result of an operation on `a` can be written to `c`: both have the same shape; false for NULL. Threads:
+ * any. Since 0.1.0.
+ */
+bool nk_ops_is_unary_op_valid(const nk_tensor_t *a, const nk_tensor_t *c);
+
+/**
+ * Multiplies two tensors of the same shape element by element: c = a * b.
+ *
+ * - a, b: operands.
+ * - c: receives the products in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `Mul error: shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies all elements of a tensor by a number: c = a * scalar.
+ *
+ * - a: operand.
+ * - scalar: the number.
+ * - c: receives the products in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `MulScalar shape mismatch` when `c` has fewer elements. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul_scalar(const nk_tensor_t *a, float scalar, nk_tensor_t *c);
+
+/**
+ * Adds two matrices: c = a + b.
+ *
+ * The strides of all three are honoured, so that a matrix may be part of a larger one or lie transposed.
+ *
+ * - a, b: matrices of the same shape.
+ * - c: receives the sums; same shape.
+ *
+ * Prints `Shape mismatch in Add()` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mat_add(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Adds two tensors of the same shape element by element: c = a + b.
+ *
+ * - a, b: operands of any rank.
+ * - c: receives the sums; same shape.
+ *
+ * Prints `Shape mismatch in AddND()` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mat_add_nd(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies two matrices: c = a b.
+ *
+ * The strides of all three are honoured, so that a matrix may be part of a larger one or lie transposed.
+ *
+ * - a: [rows, n].
+ * - b: [n, columns].
+ * - c: [rows, columns]; must not overlap the others.
+ *
+ * Prints `MatMul shape mismatch` when the shapes do not fit. Threads: any. Cost: rows * n * columns multiplications;
+ * about 200 bytes of stack. Since 0.1.0.
+ */
+void nk_ops_mat_mul(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies two tensors of the same shape element by element: c = a * b.
+ *
+ * - a, b: operands of any rank.
+ * - c: receives the products; same shape.
+ *
+ * Prints `MulND shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul_nd(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Rectifies: c = a where a > 0, else 0. NaN becomes 0.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `ReLU shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_relu(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Logistic function: c = 1 / (1 + exp(-a)).
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `Sigmoid shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_sigmoid(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Hyperbolic tangent: c = tanh(a).
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `Tanh shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_tanh(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Leaky rectifier: c = a where a > 0, else alpha * a.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ * - alpha: slope below 0.
+ *
+ * Prints `LeakyReLU shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_leaky_relu(const nk_tensor_t *a, nk_tensor_t *c, float alpha);
+
+/**
+ * Rectifier with a ceiling: c = min(max(a, 0), 6). NaN stays NaN.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `ReLU6 shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_relu6(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Softmax over all elements of a tensor, whatever its shape: c = exp(a - max) / sum of exp(a - max). See
+ * nk_ops_softmax_axis() for the softmax of each row.
+ *
+ * - a: operand.
+ * - c: receives the result in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `Softmax shape mismatch` when `c` has fewer elements. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_softmax(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Softmax along one dimension: the elements that differ in that index alone sum to 1. Unlike its neighbours it prints
+ * nothing and returns a status.
+ *
+ * - a: operand; its elements must follow each other.
+ * - c: receives the result; same shape. It may be the same tensor as `a`.
+ * - axis: the dimension from 0, outermost first; a negative one counts from behind, -1 being the last.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, a dimension that `a` does not have, different shapes, and a tensor
+ * without values or of another type. Threads: any. Cost: linear; the last dimension is the fastest. Since 0.1.0.
+ */
+nk_status_t nk_ops_softmax_axis(const nk_tensor_t *a, nk_tensor_t *c, int32_t axis);
+
+/* ========================================================================
+ * Convolutions
+ * ========================================================================
+ * One convolution by itself, on floats that follow each other. Elements outside the input count as 0. You choose the size
+ * of the output: output row y reads the input rows from y * stride - pad_h on, columns likewise, and the padding at the
+ * end is whatever that comes to. Usual is (size + padding at both ends - kernel) / stride + 1.
+ *
+ * When the tensors do not fit, a line such as `Conv2D shape mismatch` or `Conv2D: the weights are NULL` is printed to C
+ * stdout and nothing is written; with NULL as an argument nothing happens at all. Builds without an operating system print
+ * nothing.
+ *
+ * These functions get no memory to work in and use none: no arena, no heap. They are therefore slower than the same layer
+ * in a model, which has scratch memory: a depthwise convolution, and a convolution with at most 48 weights for an output
+ * channel and at least 16 output pixels, take the plain loops of the reference kernels.
+ */
+
+/** A convolution with a square kernel. */
+struct nk_conv2d {
+    /** Rows and columns of the kernel, at least 1. */
+    int kernel_size;
+    /** Step between two windows on both axes, at least 1. */
+    int stride;
+    /** Rows of zeros above the input, at least 0. */
+    int pad_h;
+    /** Columns of zeros to the left of the input, at least 0. */
+    int pad_w;
+    /** Rows below the input; NK_PAD_MIRROR for as many as above. The output's height decides, not this. */
+    int pad_h_end;
+    /** Columns to the right of the input; NK_PAD_MIRROR for as many as to the left. The output's width decides, not this. */
+    int pad_w_end;
+    /** Channels of the input. */
+    int in_channels;
+    /** Channels of the output. */
+    int out_channels;
+    /** [out_channels, kernel_size, kernel_size, in_channels]; only read. */
+    float *weights;
+    /** out_channels floats, only read; NULL for zeros. */
+    float *bias;
+};
+
+/** A convolution with a square kernel. */
+typedef struct nk_conv2d nk_conv2d_t;
+
+/** A convolution that has a kernel of its own for each channel. */
+struct nk_depthwise_conv2d {
+    /** Rows of the kernels, at least 1. */
+    int kernel_h;
+    /** Columns of the kernels, at least 1. */
+    int kernel_w;
+    /** Step between two windows on both axes, at least 1. */
+    int stride;
+    /** Rows of zeros above the input, at least 0. */
+    int pad_h;
+    /** Columns of zeros to the left of the input, at least 0. */
+    int pad_w;
+    /** Rows below the input; NK_PAD_MIRROR for as many as above. The output's height decides, not this. */
+    int pad_h_end;
+    /** Columns to the right of the input; NK_PAD_MIRROR for as many as to the left. The output's width decides, not this. */
+    int pad_w_end;
+    /** Channels of input and output. */
+    int channels;
+    /** [channels, kernel_h, kernel_w]; only read. */
+    float *weights;
+    /** channels floats, only read; NULL for zeros. */
+    float *bias;
+};
+
+/** A convolution that has a kernel of its own for each channel. */
+typedef struct nk_depthwise_conv2d nk_depthwise_conv2d_t;
+
+/**
+ * Convolves a map: output[y][x][o] = bias[o] + the sum over ky, kx, i of
+ * input[y * stride + ky - pad_h][x * stride + kx - pad_w][i] * weights[o][ky][kx][i]. No activation.
+ *
+ * - conv: the convolution.
+ * - input: [height, width, in_channels].
+ * - output: [height, width, out_channels] of any height and width; must not overlap input, weights and bias.
+ *
+ * Prints `Conv2D shape mismatch` when rank or channels of a tensor do not fit. Threads: any. Cost: one multiplication for
+ * each output element and weight of its channel. Since 0.1.0.
+ */
+void nk_conv2d_forward(const nk_conv2d_t *conv, const nk_tensor_t *input, nk_tensor_t *output);
+
+/**
+ * Convolves each channel of a map with its own kernel: output[y][x][c] = bias[c] + the sum over ky, kx of
+ * input[y * stride + ky - pad_h][x * stride + kx - pad_w][c] * weights[c][ky][kx]. No activation.
+ *
+ * - conv: the convolution.
+ * - input: [height, width, channels].
+ * - output: [height, width, channels] of any height and width; must not overlap input, weights and bias.
+ *
+ * Prints `DepthwiseConv2D shape mismatch` when rank or channels of a tensor do not fit. Threads: any. Cost: one
+ * multiplication for each output element and weight of its channel. Since 0.1.0.
+ */
+void nk_depthwise_conv2d_forward(const nk_depthwise_conv2d_t *conv, const nk_tensor_t *input, nk_tensor_t *output);
 
 /* ========================================================================
  * Models: questions

@@ -30,6 +30,8 @@ const SECTIONS: &[Section] = &[
     section("model.rs"),
     section("dtype.rs"),
     section("tensor.rs"),
+    section("ops.rs"),
+    section("conv.rs"),
     section("model_info.rs"),
     section("int8.rs"),
     section_if("tests.rs", "NETKIT_DESKTOP"),
@@ -158,7 +160,8 @@ fn with_short_comments(code: &str) -> String {
 /// The first line between two rules, the rest below.
 fn section_comment(lines: &[String]) -> String {
     let Some((title, rest)) = lines.split_first() else { return String::new() };
-    let body: String = rest.iter().skip_while(|line| line.is_empty()).map(|line| format!(" * {line}\n")).collect();
+    let rest = rest.iter().skip_while(|line| line.is_empty());
+    let body: String = rest.map(|line| format!(" * {line}").trim_end().to_owned() + "\n").collect();
     if body.is_empty() {
         format!("/* {RULE}\n * {title}\n * {RULE} */\n")
     } else {

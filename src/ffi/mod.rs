@@ -66,7 +66,7 @@
 // (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
 //
 //     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs dtype.rs tensor.rs
-//     model_info.rs int8.rs tests.rs
+//     ops.rs conv.rs model_info.rs int8.rs tests.rs
 //
 // The rest serves them:
 //
@@ -87,6 +87,7 @@
 )]
 
 mod arena;
+mod conv;
 mod dtype;
 mod errors;
 mod files;
@@ -102,6 +103,7 @@ mod limits;
 mod mappings;
 mod model;
 mod model_info;
+mod ops;
 mod print;
 mod raw;
 mod run;
@@ -111,6 +113,7 @@ mod tests;
 mod version;
 
 pub use arena::*;
+pub use conv::*;
 pub use dtype::*;
 pub use errors::*;
 #[cfg(feature = "host")]
@@ -120,6 +123,7 @@ pub use int8::*;
 pub use limits::*;
 pub use model::*;
 pub use model_info::*;
+pub use ops::*;
 pub use tensor::*;
 #[cfg(feature = "host")]
 pub use tests::*;

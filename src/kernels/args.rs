@@ -28,7 +28,7 @@ pub enum Activation {
 /// `out = activation((acc + bias[c]) * scale[c] + shift[c] + (accumulate ? out : 0))`.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
-    /// One per output channel.
+    /// One per output channel. The convolutions of the reference level also take none at all, which means 0 for each.
     pub bias: &'a [f32],
     /// Folded batch norm `(scale, shift)`, one each per output channel.
     pub norm: Option<(&'a [f32], &'a [f32])>,

@@ -47,7 +47,7 @@ pub fn table(level: Level) -> &'static Kernels {
     match level {
         Level::Reference => &reference::KERNELS,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2_int8::KERNELS,
+        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::KERNELS,
         Level::Portable | Level::Avx2 => &portable::KERNELS,
     }
 }

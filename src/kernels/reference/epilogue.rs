@@ -4,9 +4,10 @@ use super::activation::apply;
 use crate::kernels::Epilogue;
 
 /// `activation((acc + bias[c]) * scale[c] + shift[c] + (accumulate ? present : 0))`, where `present` is the output
-/// element before the call.
+/// element before the call. Without a bias at all, 0 is added.
 pub(super) fn finish(acc: f32, c: usize, present: f32, epilogue: &Epilogue<'_>) -> f32 {
-    let mut value = acc + epilogue.bias[c];
+    let bias = if epilogue.bias.is_empty() { 0.0 } else { epilogue.bias[c] };
+    let mut value = acc + bias;
     if let Some((scale, shift)) = epilogue.norm {
         value = value * scale[c] + shift[c];
     }

@@ -9,20 +9,26 @@ pub fn softmax(data: &mut [f32], row_elems: usize) {
         return;
     }
     for row in data.chunks_exact_mut(row_elems) {
-        let mut max = f32::NEG_INFINITY;
-        for &x in row.iter() {
-            if x > max {
-                max = x;
-            }
+        softmax_of_every(1, row);
+    }
+}
+
+/// The softmax of one row whose elements lie `step` elements apart, beginning with the first of `data`. What lies between
+/// them stays untouched.
+pub fn softmax_of_every(step: usize, data: &mut [f32]) {
+    let mut max = f32::NEG_INFINITY;
+    for &x in data.iter().step_by(step) {
+        if x > max {
+            max = x;
         }
-        let mut sum = 0.0;
-        for x in row.iter_mut() {
-            *x = libm::expf(*x - max);
-            sum += *x;
-        }
-        let factor = 1.0 / sum;
-        for x in row.iter_mut() {
-            *x *= factor;
-        }
+    }
+    let mut sum = 0.0;
+    for x in data.iter_mut().step_by(step) {
+        *x = libm::expf(*x - max);
+        sum += *x;
+    }
+    let factor = 1.0 / sum;
+    for x in data.iter_mut().step_by(step) {
+        *x *= factor;
     }
 }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "a detected instruction set is beyond what the compiler can check")]
 
 pub(super) mod avx2;
-pub(super) mod avx2_int8;
+pub(super) mod int8;
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 

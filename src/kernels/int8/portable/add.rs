@@ -1,55 +1,101 @@
 //! Residual addition.
 //!
 //! Multipliers of a term are at most 1, so everything but the last step is one product and a shift that is the same for
-//! all elements; see `finish.rs` for the products.
+//! all elements. The last step is that of all layers: from sums to codes.
 
+use super::Baseline;
+use super::finish::Finish;
+use super::tile::{BLOCK, InnerLoops, STRIP};
 use crate::kernels::int8::args::Term;
 use crate::kernels::int8::requantize::ADD_LEFT_SHIFT;
-use crate::kernels::int8::{Add, reference};
+use crate::kernels::int8::{Add, Requantize, reference};
+
+/// [`Kernels::add`](crate::kernels::int8::Kernels::add) as every target has it.
+pub fn add(args: &mut Add<'_>) {
+    run::<Baseline>(args);
+}
 
 /// The same integers as the reference, which takes over where a multiplier shifts left.
 #[inline(always)]
-pub fn add(args: &mut Add<'_>) {
-    if ![args.own, args.other_term, args.output].iter().all(|term| (-31..=0).contains(&term.shift)) {
+pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Add<'_>) {
+    let terms = Scale::new(args.own).zip(Scale::new(args.other_term));
+    let Some((own, other_term)) = terms.filter(|_| (-31..=0).contains(&args.output.shift)) else {
         reference::add::add(args);
         return;
-    }
-    let (own, other_term, output) = (Scale::new(args.own), Scale::new(args.other_term), Scale::new(args.output));
-    let (min, max) = (i32::from(args.min), i32::from(args.max));
-    // The clamp before the zero point: no sum can then overflow.
-    let (low, high) = (min - args.output.zero_point, max - args.output.zero_point);
-    for (code, &other) in args.data.iter_mut().zip(args.other) {
-        let own = own.apply((i32::from(*code) - args.own.zero_point) << ADD_LEFT_SHIFT);
-        let other = other_term.apply((i32::from(other) - args.other_term.zero_point) << ADD_LEFT_SHIFT);
-        let sum = output.apply(own.wrapping_add(other));
-        *code = (sum.max(low).min(high) + args.output.zero_point) as i8;
+    };
+    // All channels of a block alike.
+    let requantize = Requantize {
+        bias: &[0; BLOCK],
+        multipliers: &[args.output.multiplier; BLOCK],
+        shifts: &[args.output.shift; BLOCK],
+        input_zero_point: 0,
+        weight_zero_point: 0,
+        output_zero_point: args.output.zero_point,
+        min: args.min,
+        max: args.max,
+    };
+    let finish = Finish::<I>::new(&requantize, 0, args.data.len() / BLOCK);
+    for (data, other) in args.data.chunks_mut(STRIP * BLOCK).zip(args.other.chunks(STRIP * BLOCK)) {
+        let mut sums = [[0; BLOCK]; STRIP];
+        add_terms(own, other_term, data, other, sums.as_flattened_mut());
+        let (whole, rest) = (data.len() / BLOCK, data.len() % BLOCK);
+        let (sums, after) = sums.split_at(whole);
+        finish.store(sums, data, 0, BLOCK);
+        let rest_of_data = data.get_mut(whole * BLOCK..whole * BLOCK + rest).unwrap_or_default();
+        for (code, &sum) in rest_of_data.iter_mut().zip(after.as_flattened()) {
+            *code = requantize.output(0, sum);
+        }
     }
 }
 
-/// A multiplier of at most 1 and the constants that go with it.
+#[inline(always)]
+fn add_terms(own: Scale, other_term: Scale, data: &[i8], other: &[i8], sums: &mut [i32]) {
+    for ((sum, &own_code), &other_code) in sums.iter_mut().zip(data).zip(other) {
+        *sum = own.apply(own_code).wrapping_add(other_term.apply(other_code));
+    }
+}
+
+/// A multiplier of at most 1 for differences of codes, in parts whose products need 32 bits only.
+///
+/// With `m = high * 2^21 + middle * 2^11 + low`, the product `((d << 20) * m + 2^30) >> 31` is
+/// `high * 2^10 * d + middle * d + ((low * d + 2^10) >> 11)`.
 #[derive(Clone, Copy)]
 struct Scale {
-    multiplier: u32,
+    zero_point: i16,
+    high: i16,
+    middle: i16,
+    low: i16,
     right: u32,
-    mask: i32,
+    half: i32,
+    /// -1 where there is a shift to the right, which rounds halves away from zero, else 0.
+    is_rounded: i32,
 }
 
 impl Scale {
     #[inline(always)]
-    fn new(term: Term) -> Self {
+    fn new(term: Term) -> Option<Self> {
+        if !(-31..=0).contains(&term.shift) {
+            return None;
+        }
         let right = u32::from(term.shift.unsigned_abs() & 31);
-        // A shift to the right: compilers turn several shifts to the left at once into float conversions on SSE2.
-        let mask = (u64::from(u32::MAX) >> (32 - right)) as u32;
-        Self { multiplier: term.multiplier as u32, right, mask: mask as i32 }
+        Some(Self {
+            zero_point: term.zero_point as i16,
+            high: (term.multiplier >> 21) as i16,
+            middle: (term.multiplier >> 11 & 0x3ff) as i16,
+            low: (term.multiplier & 0x7ff) as i16,
+            right,
+            half: if right == 0 { 0 } else { 1 << (right - 1) },
+            is_rounded: if right == 0 { 0 } else { -1 },
+        })
     }
 
-    /// `multiply_by_quantized_multiplier` for a shift to the right.
+    /// `multiply_by_quantized_multiplier` of a code without its zero point, shifted to the left for more precision.
     #[inline(always)]
-    fn apply(self, x: i32) -> i32 {
-        let moved = u64::from(x as u32 ^ 1 << 31);
-        let product = ((moved * u64::from(self.multiplier) + (1 << 30)) >> 31) as u32;
-        let product = product.wrapping_sub(self.multiplier) as i32;
-        let threshold = (self.mask >> 1) - (product >> 31);
-        (product >> self.right) + i32::from((product & self.mask) > threshold)
+    fn apply(self, code: i8) -> i32 {
+        const { assert!(ADD_LEFT_SHIFT == 20) };
+        let difference = i16::from(code).wrapping_sub(self.zero_point);
+        let times = |part: i16| i32::from(difference) * i32::from(part);
+        let product = (times(self.high) << 10) + times(self.middle) + ((times(self.low) + (1 << 10)) >> 11);
+        (product + (product >> 31 & self.is_rounded) + self.half) >> self.right
     }
 }

@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use super::Baseline;
 use super::finish::Finish;
-use super::tile::{BLOCK, InnerLoops, ONE_ROW_OUTPUTS, Pairs, ROWS_OUTPUTS, STRIP, part};
+use super::tile::{BLOCK, InnerLoops, Pairs, STRIP, part};
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Taps, Window, checked_product};
 
@@ -22,8 +22,10 @@ const MAX_PANEL_K: u32 = 48;
 const MIN_PANEL_PIXELS: usize = 16;
 /// Most elements of the rows that are gathered at a time for transposed weights, unless one strip needs more.
 const MAX_PANEL_ROWS_ELEMS: usize = 640;
-/// Most scratch in elements, unless the rows of one tile need more: 4 KiB.
+/// Most scratch in elements for panels and for whole strips: 4 KiB.
 const MAX_SCRATCH_ELEMS: usize = 2048;
+/// Most scratch in elements for single tiles: 6 KiB.
+const MAX_TILE_ELEMS: usize = 3072;
 
 /// Scratch in i16 elements: some rows, and panels of weights where rows are short.
 pub fn scratch_elems(window: &Window) -> u32 {
@@ -31,7 +33,8 @@ pub fn scratch_elems(window: &Window) -> u32 {
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
     let elems = if panels == 0 {
-        k * row_count::<Baseline>(window, k)
+        let (rows, piece) = rows_and_piece(window, k);
+        rows * piece
     } else {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
     };
@@ -45,17 +48,13 @@ fn panel_pixels(window: &Window, k: usize) -> usize {
     strips.clamp(1, pixels.div_ceil(STRIP).min(4)) * STRIP
 }
 
-/// Rows in scratch: whole tiles if possible.
-fn row_count<I: InnerLoops>(window: &Window, k: usize) -> usize {
+/// Rows in scratch, and how much of each is there at a time: whole rows of whole tiles if possible.
+fn rows_and_piece(window: &Window, k: usize) -> (usize, usize) {
     let pixels = window.out_h as usize * window.out_w as usize;
-    let rows = if 8 * k <= MAX_SCRATCH_ELEMS {
-        8
-    } else if I::HAS_VECTORS {
-        4
-    } else {
-        2
-    };
-    rows.min(pixels).min(STRIP)
+    let rows = if STRIP * k <= MAX_SCRATCH_ELEMS { STRIP } else { 4 }.min(pixels);
+    // Two rows at a time share weights enough. Below that it is better to gather pieces of rows again and again.
+    let rows = if 2 * k <= MAX_TILE_ELEMS { rows.min(MAX_TILE_ELEMS / k.max(1)) } else { rows };
+    (rows, k.min(MAX_TILE_ELEMS / rows.max(1)))
 }
 
 /// Panels of weights in scratch; 0 when the weights are read in place.
@@ -90,48 +89,97 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
         return;
     }
     let pixels = window.out_h as usize * window.out_w as usize;
-    let rows = row_count::<I>(&window, k);
+    let (rows, piece) = rows_and_piece(&window, k);
     for start in (0..pixels).step_by(rows.max(1)) {
-        in_place::<I>(args, k, start..pixels.min(start + rows));
+        let pixels = start..pixels.min(start + rows);
+        if piece == k {
+            gather_pixels(
+                &window,
+                args.input,
+                args.requantize.input_zero_point,
+                pixels.clone(),
+                (0, k),
+                k,
+                args.scratch,
+            );
+            for first in blocks(0..args.requantize.bias.len()) {
+                let mut sums = [[0; BLOCK]; STRIP];
+                add_products::<I>(args, k, 0..k, pixels.len(), first, sums.get_mut(..pixels.len()).unwrap_or_default());
+                store_sums::<I>(args, &sums, pixels.clone(), first);
+            }
+        } else {
+            in_pieces::<I>(args, k, piece, pixels);
+        }
     }
 }
 
-/// All outputs of at most [`STRIP`] pixels.
+/// All outputs of a few pixels whose rows do not fit the scratch. As many blocks as there is room for share a piece.
 #[inline(always)]
-fn in_place<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, pixels: Range<usize>) {
-    let requantize = args.requantize;
-    let outputs = requantize.bias.len();
-    let count = pixels.len();
-    gather_pixels(&args.window, args.input, requantize.input_zero_point, pixels.clone(), k, args.scratch);
-    let row = |r: usize| part(args.scratch, r * k, k);
-    let mut offsets = [0i32; STRIP];
-    if requantize.weight_zero_point != 0 {
-        for (r, offset) in offsets.iter_mut().take(count).enumerate() {
-            let sum = row(r).iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
-            *offset = sum.wrapping_mul(requantize.weight_zero_point);
+fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixels: Range<usize>) {
+    let (window, zero_point) = (args.window, args.requantize.input_zero_point);
+    let (outputs, count) = (args.requantize.bias.len(), pixels.len());
+    let mut all_blocks = blocks(0..outputs);
+    loop {
+        let group = all_blocks.clone().take(STRIP / count.max(1));
+        let mut sums = [[0; BLOCK]; STRIP];
+        for start in (0..k).step_by(piece.max(1)) {
+            let range = start..k.min(start + piece);
+            let len = range.len();
+            gather_pixels(&window, args.input, zero_point, pixels.clone(), (start, len), len, args.scratch);
+            for (first, sums) in group.clone().zip(sums.chunks_mut(count.max(1))) {
+                add_products::<I>(args, k, range.clone(), count, first, sums);
+            }
+        }
+        for (first, sums) in group.zip(sums.chunks(count.max(1))) {
+            store_sums::<I>(args, sums, pixels.clone(), first);
+        }
+        if all_blocks.nth(STRIP / count.max(1) - 1).is_none() {
+            return;
         }
     }
-    for first in blocks(0..outputs) {
-        let mut sums = [[0; BLOCK]; STRIP];
-        // Past the last output and the last row a tile repeats it, and the result is dropped.
-        let weights = |o: usize| part(args.weights, (first + o).min(outputs - 1) * k, k);
-        if count == 1 {
-            for o in (0..BLOCK).step_by(ONE_ROW_OUTPUTS) {
-                let tile = I::dot::<1, ONE_ROW_OUTPUTS>([row(0)], array::from_fn(|i| weights(o + i)));
-                put(&mut sums, o, &tile);
-            }
-        } else if I::HAS_VECTORS {
-            tiles::<I, 4>(&mut sums, count, row, weights);
-        } else {
-            tiles::<I, 2>(&mut sums, count, row, weights);
-        }
-        for (sums, offset) in sums.iter_mut().zip(offsets) {
+}
+
+/// Adds the products of part of k to the sums of a block of outputs. The rows in scratch hold that part.
+#[inline(always)]
+fn add_products<I: InnerLoops>(
+    args: &Conv2d<'_>,
+    k: usize,
+    range: Range<usize>,
+    count: usize,
+    first: usize,
+    sums: &mut [[i32; BLOCK]],
+) {
+    let (outputs, zero_point) = (args.requantize.bias.len(), args.requantize.weight_zero_point);
+    let row = |r: usize| part(args.scratch, r * range.len(), range.len());
+    // Past the last output and the last row a tile repeats it, and the result is dropped.
+    let weights = |o: usize| part(args.weights, (first + o).min(outputs - 1) * k + range.start, range.len());
+    if !I::HAS_VECTORS {
+        tiles::<I, 2, 2>(sums, count, row, weights);
+    } else if count == 1 {
+        tiles::<I, 1, 4>(sums, count, row, weights);
+    } else if count == 2 {
+        tiles::<I, 2, 4>(sums, count, row, weights);
+    } else if count == 3 {
+        tiles::<I, 3, 4>(sums, count, row, weights);
+    } else {
+        tiles::<I, 4, 2>(sums, count, row, weights);
+    }
+    if zero_point != 0 {
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let sum = row(r).iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
+            let offset = sum.wrapping_mul(zero_point);
             *sums = sums.map(|sum| sum.wrapping_sub(offset));
         }
-        let finish = Finish::new::<I>(&requantize, first, count);
-        let sums = sums.get(..count).unwrap_or_default();
-        finish.store::<I>(sums, args.output, pixels.start * outputs + first, outputs);
     }
+}
+
+/// Writes the codes of a block of outputs.
+#[inline(always)]
+fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]], pixels: Range<usize>, first: usize) {
+    let outputs = args.requantize.bias.len();
+    let sums = sums.get(..pixels.len()).unwrap_or_default();
+    let finish = Finish::<I>::new(&args.requantize, first, pixels.len());
+    finish.store(sums, args.output, pixels.start * outputs + first, outputs);
 }
 
 /// Starts of blocks that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
@@ -142,29 +190,23 @@ fn blocks(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
     outputs.step_by(BLOCK).map(move |first| first.min(last))
 }
 
-/// The sums of `count` rows, in tiles of `R` rows.
+/// Adds the products of `count` rows, in tiles of `R` rows and `O` outputs.
 #[inline(always)]
-fn tiles<'a, I: InnerLoops, const R: usize>(
-    sums: &mut [[i32; BLOCK]; STRIP],
+fn tiles<'a, I: InnerLoops, const R: usize, const O: usize>(
+    sums: &mut [[i32; BLOCK]],
     count: usize,
     row: impl Fn(usize) -> &'a [i16],
     weights: impl Fn(usize) -> &'a [i8],
 ) {
-    for o in (0..BLOCK).step_by(ROWS_OUTPUTS) {
-        let weights: [&[i8]; ROWS_OUTPUTS] = array::from_fn(|i| weights(o + i));
+    for o in (0..BLOCK).step_by(O) {
+        let weights: [&[i8]; O] = array::from_fn(|i| weights(o + i));
         for (tile, sums) in sums.chunks_mut(R).take(count.div_ceil(R)).enumerate() {
             let input: [&[i16]; R] = array::from_fn(|r| row((tile * R + r).min(count - 1)));
-            put(sums, o, &I::dot(input, weights));
-        }
-    }
-}
-
-/// Copies a tile to the outputs from `first` on.
-#[inline(always)]
-fn put<const O: usize>(sums: &mut [[i32; BLOCK]], first: usize, tile: &[[i32; O]]) {
-    for (sums, tile) in sums.iter_mut().zip(tile) {
-        if let Some(sums) = sums.get_mut(first..first + O) {
-            sums.copy_from_slice(tile);
+            for (sums, tile) in sums.iter_mut().zip(I::dot(input, weights)) {
+                for (sum, total) in sums.iter_mut().skip(o).zip(tile) {
+                    *sum = sum.wrapping_add(total);
+                }
+            }
         }
     }
 }
@@ -184,16 +226,24 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
     }
     for start in (0..pixels).step_by(gathered) {
         let count = gathered.min(pixels - start);
-        gather_pixels(&args.window, args.input, requantize.input_zero_point, start..start + count, 2 * pairs, rows);
+        gather_pixels(
+            &args.window,
+            args.input,
+            requantize.input_zero_point,
+            start..start + count,
+            (0, k),
+            2 * pairs,
+            rows,
+        );
         let input = rows.as_chunks::<2>().0;
         for (first, panel) in blocks(outputs.clone()).zip(panels.chunks(pairs.max(1))) {
-            let finish = Finish::new::<I>(&requantize, first, count);
+            let finish = Finish::<I>::new(&requantize, first, count);
             for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
                 // Rows past the last pixel hold anything, and their sums are dropped.
                 let mut sums = [[0; BLOCK]; STRIP];
                 I::outer(input, panel, &mut sums);
                 let sums = sums.get(..count - strip * STRIP).unwrap_or(&sums);
-                finish.store::<I>(sums, args.output, (start + strip * STRIP) * pitch + first, pitch);
+                finish.store(sums, args.output, (start + strip * STRIP) * pitch + first, pitch);
             }
         }
     }
@@ -216,20 +266,26 @@ fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, p
     }
 }
 
-/// Writes the rows of some pixels, `row_elems` apart; what is left at the end of each row becomes 0.
+/// Writes part of the rows of some pixels, `row_elems` apart: the elements from `range.0` on, `range.1` of them. What is
+/// left at the end of each row becomes 0.
 #[inline(always)]
 fn gather_pixels(
     window: &Window,
     input: &[i8],
     zero_point: i32,
     pixels: Range<usize>,
+    range: (usize, usize),
     row_elems: usize,
     rows: &mut [i16],
 ) {
     let out_w = (window.out_w as usize).max(1);
     let (mut y, mut x) = (pixels.start / out_w, pixels.start % out_w);
-    for row in rows.chunks_mut(row_elems.max(1)).take(pixels.len()) {
-        gather(window, input, zero_point as i16, window.rows_at(y), window.columns_at(x), row);
+    let mut rest = rows;
+    let last = pixels.end.wrapping_sub(1);
+    for pixel in pixels {
+        let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+        gather(window, input, zero_point as i16, rows, columns, range, (row_elems, pixel != last), rest);
+        rest = rest.get_mut(row_elems..).unwrap_or_default();
         x += 1;
         if x == out_w {
             (y, x) = (y + 1, 0);
@@ -237,23 +293,47 @@ fn gather_pixels(
     }
 }
 
-/// The input under one window, minus the zero point.
+/// Part of the input under one window, minus the zero point.
 #[inline(never)]
-fn gather(window: &Window, input: &[i8], zero_point: i16, rows: Taps, columns: Taps, out: &mut [i16]) {
+#[expect(clippy::too_many_arguments, reason = "plain numbers of an inner loop")]
+fn gather(
+    window: &Window,
+    input: &[i8],
+    zero_point: i16,
+    rows: Taps,
+    columns: Taps,
+    (start, count): (usize, usize),
+    (row_elems, is_followed): (usize, bool),
+    out: &mut [i16],
+) {
     let channels = window.in_c as usize;
     let piece = window.kernel_w as usize * channels;
     let len = columns.count * channels;
-    if rows.count < window.kernel_h as usize || len < piece {
-        out.fill(0);
-    } else if let Some(last) = out.last_mut() {
-        // Overwritten, unless it is the pad of a row of odd length.
-        *last = 0;
+    if let Some(row) = out.get_mut(..row_elems) {
+        if rows.count < window.kernel_h as usize || len < piece {
+            row.fill(0);
+        } else if let Some(last) = row.last_mut() {
+            // Overwritten, unless it is the pad of a row of odd length.
+            *last = 0;
+        }
     }
     for row in 0..rows.count {
-        let from = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
+        let mut from = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
         let to = (rows.first + row) * piece + columns.first * channels;
-        let Some(out) = out.get_mut(to..to + len) else { return };
-        widen(part(input, from, len), zero_point, out);
+        // What of it lies in the part.
+        let (begin, end) = (to.max(start), (to + len).min(start + count));
+        if begin >= end {
+            continue;
+        }
+        from += begin - to;
+        let (out, count) = (out.get_mut(begin - start..).unwrap_or_default(), end - begin);
+        // A few elements are faster as one vector. What is too much belongs to what comes next, and is overwritten.
+        let is_whole = rows.count == window.kernel_h as usize && len == piece && count <= 8;
+        let next = row + 1 < rows.count || is_followed;
+        match (input.get(from..).unwrap_or_default().first_chunk::<8>(), out.first_chunk_mut::<8>()) {
+            (Some(codes), Some(out)) if is_whole && next => widen(codes, zero_point, out),
+            _ => widen(part(input, from, count), zero_point, out.get_mut(..count).unwrap_or_default()),
+        }
     }
 }
 

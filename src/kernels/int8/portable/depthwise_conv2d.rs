@@ -55,7 +55,7 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     }
 }
 
-/// Some channels of the whole map.
+/// Some channels of the whole map, a strip of windows from top to bottom at a time.
 #[inline(always)]
 fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let window = args.window;
@@ -66,63 +66,96 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let pair_rows = window.kernel_h.div_ceil(2) as usize;
     let (weights, columns) = scratch.split_at_mut_checked(pair_rows * kernel_w).unwrap_or_default();
     transpose(&window, args.weights, first, weights);
-    let finish = Finish::new::<I>(&requantize, first, out_h * out_w);
-    let input = args.input.get(first..).unwrap_or_default();
-    let (strip, width) = (strip_windows(&window) as usize, strip_columns(&window) as usize);
-    for y in 0..out_h {
-        for x in (0..out_w).step_by(strip) {
-            let count = strip.min(out_w - x);
-            stage::<I>(&window, input, requantize.input_zero_point as i8, (y, x), width, columns);
-            let windows = Windows { count, columns, width, step: window.stride as usize, weights, kernel_w };
-            let mut sums = [[0; BLOCK]; STRIP];
-            I::taps(&windows, &mut sums);
-            let sums = sums.get(..count).unwrap_or_default();
-            finish.store::<I>(sums, args.output, (y * out_w + x) * channels + first, channels);
+    let finish = Finish::<I>::new(&requantize, first, out_h * out_w);
+    let (strip, width, step) =
+        (strip_windows(&window) as usize, strip_columns(&window) as usize, window.stride as usize);
+    // An odd kernel leaves one row of its last pair free: the same pairs also serve the windows one row below.
+    let phases = if step == 1 && window.kernel_h % 2 == 1 { 2 } else { 1 };
+    // Lines that the next windows below reuse, where they start with a whole pair.
+    let advance = phases * step;
+    let kept = if advance % 2 == 0 { pair_rows.saturating_sub(advance / 2) } else { 0 };
+    for x in (0..out_w).step_by(strip.max(1)) {
+        let strip_at = Strip { window: &window, x, first, zero_point: requantize.input_zero_point as i8, width };
+        let count = strip.min(out_w - x);
+        let mut first_line = 0;
+        for y in (0..out_h).step_by(phases) {
+            let fresh = if y == 0 || kept == 0 { 0 } else { kept };
+            if fresh > 0 {
+                first_line = (first_line + advance / 2) % pair_rows;
+            }
+            for pair in fresh..pair_rows {
+                let start = (first_line + pair) % pair_rows * width;
+                let Some(line) = columns.get_mut(start..start + width) else { return };
+                strip_at.stage::<I>(args.input, y * step + 2 * pair, line);
+            }
+            for phase in 0..phases.min(out_h - y) {
+                let mut sums = [[0; BLOCK]; STRIP];
+                let is_lowered = phase == 1;
+                let windows = Windows {
+                    count,
+                    strip,
+                    columns,
+                    width,
+                    first_line,
+                    pair_rows,
+                    step,
+                    weights,
+                    kernel_w,
+                    is_lowered,
+                };
+                I::taps(&windows, &mut sums);
+                let sums = sums.get(..count).unwrap_or_default();
+                finish.store(sums, args.output, ((y + phase) * out_w + x) * channels + first, channels);
+            }
         }
     }
 }
 
-/// Widens the input under the strip that starts with window `(y, x)`.
-#[inline(always)]
-fn stage<I: InnerLoops>(
-    window: &Window,
-    input: &[i8],
+/// The input columns under some windows, all the way down.
+struct Strip<'a> {
+    window: &'a Window,
+    /// First window.
+    x: usize,
+    /// First channel.
+    first: usize,
     zero_point: i8,
-    (y, x): (usize, usize),
     width: usize,
-    columns: &mut [Pairs],
-) {
-    let (in_w, channels, stride) = (window.in_w as usize, window.in_c as usize, window.stride as usize);
-    let rows = window.rows_at(y);
-    // Columns of the strip inside the input.
-    let (start, pad) = (x * stride, window.pad_left as usize);
-    let begin = pad.saturating_sub(start).min(width);
-    let end = (in_w + pad).saturating_sub(start).clamp(begin, width);
-    let column = (start + begin).saturating_sub(pad);
-    for (pair, out) in columns.chunks_mut(width.max(1)).enumerate() {
-        let row = |row: usize| {
-            let row = row.checked_sub(rows.first).filter(|&row| row < rows.count)? + rows.input;
-            input.get((row * in_w + column) * channels..)
+}
+
+impl Strip<'_> {
+    /// Widens a pair of rows; the padded input begins with row 0.
+    #[inline(always)]
+    fn stage<I: InnerLoops>(&self, input: &[i8], padded_row: usize, line: &mut [Pairs]) {
+        let window = self.window;
+        let (in_w, channels) = (window.in_w as usize, window.in_c as usize);
+        // Columns inside the input.
+        let (start, pad) = (self.x * window.stride as usize, window.pad_left as usize);
+        let begin = pad.saturating_sub(start).min(self.width);
+        let end = (in_w + pad).saturating_sub(start).clamp(begin, self.width);
+        let column = (start + begin).saturating_sub(pad);
+        let row = |padded: usize| {
+            let row = padded.checked_sub(window.pad_top as usize).filter(|&row| row < window.in_h as usize)?;
+            input.get((row * in_w + column) * channels + self.first..)
         };
-        let (Some((before, rest)), inside) = (out.split_at_mut_checked(begin), end - begin) else { return };
-        let Some((out, after)) = rest.split_at_mut_checked(inside) else { return };
+        let (Some((before, rest)), inside) = (line.split_at_mut_checked(begin), end - begin) else { return };
+        let Some((inside, after)) = rest.split_at_mut_checked(inside) else { return };
         before.fill([[0; 2]; BLOCK]);
-        I::stage([row(2 * pair), row(2 * pair + 1)], channels, zero_point, out);
+        I::stage([row(padded_row), row(padded_row + 1)], channels, self.zero_point, inside);
         after.fill([[0; 2]; BLOCK]);
     }
 }
 
 /// Writes the weights of the channels from `first` on, kernel rows in pairs, zero past the last row.
-#[inline(always)]
+#[inline(never)]
 fn transpose(window: &Window, weights: &[i8], first: usize, out: &mut [Pairs]) {
-    let kernel_w = window.kernel_w as usize;
-    let kernel_elems = window.kernel_h as usize * kernel_w;
+    let kernel_w = (window.kernel_w as usize).max(1);
+    let kernel_elems = (window.kernel_h as usize * kernel_w).max(1);
     let kernels = weights.get(first * kernel_elems..).unwrap_or_default();
-    for (pair, out) in out.chunks_mut(kernel_w.max(1)).enumerate() {
-        for (column, out) in out.iter_mut().enumerate() {
-            for (kernel, out) in kernels.chunks(kernel_elems.max(1)).zip(out) {
-                let weight = |row: usize| kernel.get(row * kernel_w + column).map_or(0, |&weight| i16::from(weight));
-                *out = [weight(2 * pair), weight(2 * pair + 1)];
+    for (channel, kernel) in kernels.chunks(kernel_elems).take(BLOCK).enumerate() {
+        for (out, rows) in out.chunks_mut(kernel_w).zip(kernel.chunks(2 * kernel_w)) {
+            let (upper, lower) = rows.split_at_checked(kernel_w).unwrap_or((rows, &[]));
+            for (column, (out, &upper)) in out.iter_mut().zip(upper).enumerate() {
+                out[channel] = [i16::from(upper), lower.get(column).map_or(0, |&weight| i16::from(weight))];
             }
         }
     }

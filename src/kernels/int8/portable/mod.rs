@@ -1,14 +1,14 @@
 //! int8 kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles. On x86-64
-//! the products come from `kernels/x86_64`, which has an instruction for them that the compiler does not find by itself.
+//! the inner loops come from `kernels/x86_64`, which has instructions for them that the compiler does not find by itself.
 //!
 //! ```text
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
 //! tile.rs             the register tiles of conv2d.rs, and their form for targets without vectors
-//! finish.rs           from sums to codes, many channels at once
+//! finish.rs           from sums to codes, a block of channels at a time
 //! everything else     one kernel per file
 //! ```
 //!
-//! Products and depthwise convolutions are generic over the inner loops of a level, and nothing else; the other kernels are
+//! Products, depthwise convolutions and additions are generic over the inner loops of a level; the other kernels are
 //! inlined whole into whoever calls them.
 
 pub mod add;
@@ -27,7 +27,7 @@ use crate::kernels::Level;
 
 /// The inner loops of the target's baseline.
 #[cfg(target_arch = "x86_64")]
-type Baseline = crate::kernels::x86_64::avx2_int8::Sse2;
+type Baseline = crate::kernels::x86_64::int8::sse2::Sse2;
 /// The inner loops of the target's baseline.
 #[cfg(not(target_arch = "x86_64"))]
 type Baseline = tile::Scalar;

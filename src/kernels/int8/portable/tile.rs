@@ -1,8 +1,8 @@
 //! Register tiles: the inner loops of products.
 //!
 //! ```text
-//! dot    weights in place [out][k], both operands contiguous in k: 4 rows x 2 outputs or 1 x 4
-//! outer  weights widened and transposed in pairs [k / 2][out][2], for short k: 4 rows x 8 outputs
+//! dot    weights in place [out][k], both operands contiguous in k: 4 rows x 2 outputs, or up to 3 x 4
+//! outer  weights widened and transposed in pairs [k / 2][out][2], for short k: 4 or 8 rows x 8 outputs
 //! taps   a depthwise kernel under several windows: 8 channels
 //! ```
 //!
@@ -10,7 +10,7 @@
 
 use core::array;
 
-use super::finish::{self, Lanes};
+use crate::kernels::int8::Requantize;
 
 /// Channels that are finished together, and outputs of a transposed panel of weights.
 pub(in crate::kernels) const BLOCK: usize = 8;
@@ -18,9 +18,6 @@ pub(in crate::kernels) const BLOCK: usize = 8;
 pub(in crate::kernels) const STRIP: usize = 8;
 /// Rows of a tile over a panel; a strip is two of them.
 pub(in crate::kernels) const PANEL_ROWS: usize = STRIP / 2;
-/// Outputs of the tiles of one row and of several rows.
-pub(super) const ONE_ROW_OUTPUTS: usize = 4;
-pub(super) const ROWS_OUTPUTS: usize = 2;
 
 /// Two neighbouring k, or two kernel rows, of each output or channel.
 pub(in crate::kernels) type Pairs = [[i16; 2]; BLOCK];
@@ -41,26 +38,52 @@ pub(in crate::kernels) trait InnerLoops {
     /// apart; a row outside the input counts as zero points.
     fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]);
 
-    /// The sums of one window after the other over all taps; anything past the last window.
+    /// The sums of one window after the other over all taps; anything past the last of `count`.
     fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]);
 
-    /// See [`finish::codes`].
-    fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize);
+    /// What requantising a block of channels needs.
+    type Tables;
+    /// Fewest pixels that pay for the tables.
+    const MIN_PIXELS: usize;
+
+    /// The tables of the channels from `first` on; nothing where they are fewer than a block, or do not fit the form.
+    fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Self::Tables>;
+
+    /// Writes the codes of a block of channels of pixels that are `pitch` elements apart.
+    fn codes(tables: &Self::Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize);
 }
 
 /// Depthwise windows next to each other.
 pub(in crate::kernels) struct Windows<'a> {
-    /// At most [`STRIP`].
+    /// Windows whose sums are wanted.
     pub(in crate::kernels) count: usize,
-    /// Input of a block of channels, rows in pairs: `width` columns of the first two rows, of the next two, and so on.
+    /// Windows that `columns` have room for, at most [`STRIP`].
+    pub(in crate::kernels) strip: usize,
+    /// Input of a block of channels, rows in pairs: lines of `width` columns. The line of the window's first two rows is
+    /// `first_line`, and the first line follows the last.
     pub(in crate::kernels) columns: &'a [Pairs],
     pub(in crate::kernels) width: usize,
+    pub(in crate::kernels) first_line: usize,
+    /// Number of lines.
+    pub(in crate::kernels) pair_rows: usize,
     /// Columns from one window to the next.
     pub(in crate::kernels) step: usize,
-    /// Weights, rows in pairs likewise.
+    /// Weights, rows in pairs likewise, from the first row on.
     pub(in crate::kernels) weights: &'a [Pairs],
-    /// Columns of a window.
+    /// Columns of a window; not 0.
     pub(in crate::kernels) kernel_w: usize,
+    /// Whether windows begin with the second row of their first pair. The last row of the kernel is then not the second
+    /// of a pair.
+    pub(in crate::kernels) is_lowered: bool,
+}
+
+impl Windows<'_> {
+    /// Where the input of a pair of rows starts.
+    #[inline(always)]
+    pub(in crate::kernels) fn line_start(&self, pair_row: usize) -> usize {
+        let line = self.first_line + pair_row;
+        (if line >= self.pair_rows { line - self.pair_rows } else { line }) * self.width
+    }
 }
 
 /// The codes of a block of channels.
@@ -106,20 +129,39 @@ impl InnerLoops for Scalar {
     fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
         for (at, sums) in sums.iter_mut().take(windows.count).enumerate() {
             *sums = [0; BLOCK];
-            let rows = windows.columns.chunks(windows.width.max(1));
-            for (row, weights) in rows.zip(windows.weights.chunks(windows.kernel_w.max(1))) {
-                for (x, weights) in row.get(at * windows.step..).unwrap_or_default().iter().zip(weights) {
-                    add_pair(sums, *x, weights);
+            let mut above = None;
+            for (row, weights) in windows.weights.chunks(windows.kernel_w.max(1)).enumerate() {
+                let line = windows.columns.get(windows.line_start(row) + at * windows.step..).unwrap_or_default();
+                for (column, (x, weights)) in line.iter().zip(weights).enumerate() {
+                    if windows.is_lowered {
+                        let above = above.and_then(|above: &[Pairs]| above.get(column)).unwrap_or(&[[0; 2]; BLOCK]);
+                        add_pair(sums, *x, &array::from_fn(|i| [above[i][1], weights[i][0]]));
+                    } else {
+                        add_pair(sums, *x, weights);
+                    }
                 }
+                above = Some(weights);
             }
         }
     }
 
-    #[inline(never)]
-    fn codes(lanes: &Lanes, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
-        finish::codes(lanes, sums, output, pitch);
+    type Tables = Never;
+    const MIN_PIXELS: usize = usize::MAX;
+
+    #[inline(always)]
+    fn tables(_: &Requantize<'_>, _: usize) -> Option<Never> {
+        None
+    }
+
+    #[inline(always)]
+    fn codes(tables: &Never, _: &[[i32; BLOCK]], _: &mut [i8], _: usize) {
+        match *tables {}
     }
 }
+
+/// No value: requantisation without tables.
+#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
+pub(in crate::kernels) enum Never {}
 
 #[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
 #[inline(always)]

@@ -1,0 +1,223 @@
+//! Inner loops with vectors of 256 bits.
+
+use core::arch::x86_64::{
+    __m256i, _mm_add_epi32, _mm_cvtsi64_si128, _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_epi64,
+    _mm256_adds_epi16, _mm256_blend_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_max_epi8, _mm256_min_epi8, _mm256_mul_epi32,
+    _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32, _mm256_set1_epi8,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi32,
+    _mm256_slli_epi32, _mm256_slli_epi64, _mm256_srai_epi32, _mm256_srav_epi32, _mm256_srli_epi32, _mm256_srli_epi64,
+    _mm256_sub_epi16, _mm256_sub_epi32,
+};
+
+use bytemuck::{cast, cast_mut};
+
+use super::masks;
+use crate::kernels::int8::Requantize;
+use crate::kernels::int8::portable::finish::Channels;
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, STRIP, Windows, add_rest, block_at};
+
+static MASKS: [[i16; 16]; 16] = masks();
+
+/// Vectors of 256 bits.
+pub(super) struct Avx2;
+
+impl InnerLoops for Avx2 {
+    const HAS_VECTORS: bool = true;
+    const MIN_PIXELS: usize = 1;
+
+    #[inline(always)]
+    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
+            dot!(16, MASKS, _mm256_setzero_si256, widen, add_codes, add_up, input, weights)
+        }
+        // SAFETY: only the kernels of this level name this type, and they run after `has_avx2` has found the feature.
+        unsafe { compiled(input, weights) }
+    }
+
+    #[inline(always)]
+    fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
+            let mut rest = input;
+            let mut rows = [rest; STRIP];
+            for row in &mut rows {
+                let Some((first, others)) = rest.split_at_checked(panel.len()) else { return };
+                (*row, rest) = (first, others);
+            }
+            let mut sums = [_mm256_setzero_si256(); STRIP];
+            for (k, weights) in panel.iter().enumerate() {
+                let weights = cast(*weights);
+                for r in 0..STRIP {
+                    sums[r] = add_product(sums[r], _mm256_set1_epi32(cast(rows[r][k])), weights);
+                }
+            }
+            *all_sums = cast(sums);
+        }
+        // SAFETY: as for `dot`.
+        unsafe { compiled(input, panel, sums) }
+    }
+
+    #[inline(always)]
+    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn compiled(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+            let centre = _mm256_set1_epi16(i16::from(zero_point));
+            for (column, out) in out.iter_mut().enumerate() {
+                let upper = block_at(rows[0], column * channels, zero_point);
+                let lower = block_at(rows[1], column * channels, zero_point);
+                *out = alternate(upper, lower, centre);
+            }
+        }
+        // SAFETY: as for `dot`.
+        unsafe { compiled(rows, channels, zero_point, out) }
+    }
+
+    #[inline(always)]
+    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        // SAFETY: as for `dot`.
+        unsafe { all_taps(windows, sums) }
+    }
+
+    type Tables = Tables;
+
+    #[inline(always)]
+    fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+        let channels = Channels::of(requantize, first)?;
+        // SAFETY: as for `dot`.
+        Some(unsafe { Tables::new(&channels, requantize) })
+    }
+
+    #[inline(always)]
+    fn codes(tables: &Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+        // SAFETY: as for `dot`.
+        unsafe { codes(tables, sums, output, pitch) }
+    }
+}
+
+taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product, lower);
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn widen(codes: [i8; 16]) -> __m256i {
+    _mm256_cvtepi8_epi16(cast(codes))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_codes(sums: __m256i, x: [i16; 16], w: __m256i) -> __m256i {
+    add_product(sums, cast(x), w)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_product(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
+    _mm256_add_epi32(sums, _mm256_madd_epi16(x, w))
+}
+
+/// The sums of all lanes of each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_up(vectors: [__m256i; 4]) -> [i32; 4] {
+    let [a, b, c, d] = vectors;
+    let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+    cast(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums)))
+}
+
+/// Two rows of a block of channels, without their zero point: their elements alternate.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m256i) -> Pairs {
+    let codes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(cast(upper)), _mm_cvtsi64_si128(cast(lower)));
+    cast(_mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point))
+}
+
+/// The pairs of a kernel that is one row lower: the second of the pairs above, the first of these.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lower(above: __m256i, pairs: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_srli_epi32::<16>(above), _mm256_slli_epi32::<16>(pairs))
+}
+
+/// What requantising a block of channels needs.
+pub(in crate::kernels) struct Tables {
+    bias: __m256i,
+    multiplier: __m256i,
+    /// Shift to the right, minus 1.
+    shift: __m256i,
+    zero_point: __m256i,
+    min: __m256i,
+    max: __m256i,
+}
+
+impl Tables {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
+        let shifts = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(cast(channels.shifts)));
+        Self {
+            bias: cast(channels.bias),
+            multiplier: cast(channels.multipliers),
+            shift: _mm256_sub_epi32(_mm256_set1_epi32(-1), shifts),
+            zero_point: _mm256_set1_epi16(requantize.output_zero_point as i16),
+            min: _mm256_set1_epi8(requantize.min),
+            max: _mm256_set1_epi8(requantize.max),
+        }
+    }
+}
+
+/// The sums of a block times their multipliers, rounded twice.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn scaled(tables: &Tables, sums: [i32; BLOCK]) -> __m256i {
+    let x = _mm256_add_epi32(cast(sums), tables.bias);
+    let half = _mm256_set1_epi64x(1 << 30);
+    // Not shifted to the right, because the compiler makes products of 64 bits of that.
+    let (odd_x, odd_multiplier) = (_mm256_shuffle_epi32::<0xF5>(x), _mm256_shuffle_epi32::<0xF5>(tables.multiplier));
+    let even = _mm256_add_epi64(_mm256_mul_epi32(x, tables.multiplier), half);
+    let odd = _mm256_add_epi64(_mm256_mul_epi32(odd_x, odd_multiplier), half);
+    let product = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<31>(even), _mm256_slli_epi64::<1>(odd));
+    // Halves round up. Those of negative products must not, so these become one unit less. So does the product 0 of a
+    // negative sum, but that does not change what it is rounded to.
+    let product = _mm256_add_epi32(product, _mm256_srai_epi32::<31>(x));
+    // In two steps, because half a unit on top might not fit.
+    let doubled = _mm256_srav_epi32(product, tables.shift);
+    _mm256_srai_epi32::<1>(_mm256_sub_epi32(doubled, _mm256_set1_epi32(-1)))
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn codes(tables: &Tables, mut sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
+    // The four bytes of each lane of packed vectors, back to the order of pixels.
+    let order = cast([0, 4, 1, 5, 2, 6, 3, 7]);
+    while let Some(&first) = sums.first() {
+        // Past the last pixel anything.
+        let mut four = [first; 4];
+        match sums.first_chunk() {
+            Some(chunk) => four = *chunk,
+            None => {
+                for (copy, sums) in four.iter_mut().zip(sums) {
+                    *copy = *sums;
+                }
+            }
+        }
+        // 16 bits are enough: what saturates there is clamped anyway.
+        let ab = _mm256_packs_epi32(scaled(tables, four[0]), scaled(tables, four[1]));
+        let cd = _mm256_packs_epi32(scaled(tables, four[2]), scaled(tables, four[3]));
+        let (ab, cd) = (_mm256_adds_epi16(ab, tables.zero_point), _mm256_adds_epi16(cd, tables.zero_point));
+        let codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
+        let codes = _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max);
+        let low: [[i8; BLOCK]; 2] = cast(_mm256_castsi256_si128(codes));
+        let high: [[i8; BLOCK]; 2] = cast(_mm256_extracti128_si256::<1>(codes));
+        for code in [low[0], low[1], high[0], high[1]].iter().take(sums.len()) {
+            let Some(out) = output.first_chunk_mut() else { return };
+            *out = *code;
+            output = output.get_mut(pitch..).unwrap_or_default();
+        }
+        sums = sums.get(4..).unwrap_or_default();
+    }
+}
