@@ -278,6 +278,18 @@ fn gather_pixels(
     row_elems: usize,
     rows: &mut [i16],
 ) {
+    if is_pointwise(window) {
+        // Rows follow each other in the input as they are.
+        let channels = (window.in_c as usize).max(1);
+        let (begin, count) = range;
+        let input = part(input, pixels.start * channels, pixels.len() * channels);
+        for (row, codes) in rows.chunks_mut(row_elems.max(1)).zip(input.chunks(channels)) {
+            let (row, pad) = row.split_at_mut_checked(count).unwrap_or_default();
+            widen(part(codes, begin, count), zero_point as i16, row);
+            pad.fill(0);
+        }
+        return;
+    }
     let out_w = (window.out_w as usize).max(1);
     let (mut y, mut x) = (pixels.start / out_w, pixels.start % out_w);
     let mut rest = rows;
@@ -291,6 +303,14 @@ fn gather_pixels(
             (y, x) = (y + 1, 0);
         }
     }
+}
+
+/// Whether every window is one input pixel, in the same order.
+#[inline(always)]
+fn is_pointwise(window: &Window) -> bool {
+    (window.kernel_h, window.kernel_w, window.stride) == (1, 1, 1)
+        && (window.pad_top, window.pad_left) == (0, 0)
+        && (window.out_h, window.out_w) == (window.in_h, window.in_w)
 }
 
 /// Part of the input under one window, minus the zero point.
