@@ -33,7 +33,7 @@ pub fn scratch_elems(window: &Window) -> u32 {
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
     let elems = if panels == 0 {
-        let (rows, piece) = rows_and_piece(window, k);
+        let (rows, piece) = rows_and_piece::<Baseline>(window, k);
         rows * piece
     } else {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
@@ -49,9 +49,10 @@ fn panel_pixels(window: &Window, k: usize) -> usize {
 }
 
 /// Rows in scratch, and how much of each is there at a time: whole rows of whole tiles if possible.
-fn rows_and_piece(window: &Window, k: usize) -> (usize, usize) {
+fn rows_and_piece<I: InnerLoops>(window: &Window, k: usize) -> (usize, usize) {
     let pixels = window.out_h as usize * window.out_w as usize;
-    let rows = if STRIP * k <= MAX_SCRATCH_ELEMS { STRIP } else { 4 }.min(pixels);
+    let tile = if I::HAS_VECTORS { 4 } else { 2 };
+    let rows = if STRIP * k <= MAX_SCRATCH_ELEMS { STRIP } else { tile }.min(pixels);
     // Two rows at a time share weights enough. Below that it is better to gather pieces of rows again and again.
     let rows = if 2 * k <= MAX_TILE_ELEMS { rows.min(MAX_TILE_ELEMS / k.max(1)) } else { rows };
     (rows, k.min(MAX_TILE_ELEMS / rows.max(1)))
@@ -89,7 +90,7 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
         return;
     }
     let pixels = window.out_h as usize * window.out_w as usize;
-    let (rows, piece) = rows_and_piece(&window, k);
+    let (rows, piece) = rows_and_piece::<I>(&window, k);
     for start in (0..pixels).step_by(rows.max(1)) {
         let pixels = start..pixels.min(start + rows);
         if piece == k {
