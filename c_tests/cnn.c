@@ -1,4 +1,4 @@
-/* CNNs built by hand and loaded. */
+/* CNNs: every kind of layer built by hand and loaded, in its normal and in every error case. */
 #include "by_hand.h"
 
 static unsigned char memory[4 * 1024 * 1024];
@@ -537,14 +537,13 @@ static void loading_is_refused(void) {
     free(other.bytes);
 }
 
-/* Every float CNN: built by hand from its own weights it gives what it gives when it is loaded, bit by bit, and what the
- * model handle gives; its feature taps hold what a network up to there gives. */
+/* Every float CNN: built by hand from its own weights it gives what it gives when it is loaded as a CNN and as a model,
+ * bit by bit. */
 static void same_as_loaded(const model_file *file) {
     nk_cnn_t hand, loaded;
     nk_model_t model;
     nk_arch_info_t info;
     nk_tensor_t out_hand, out_loaded;
-    uint32_t count;
     if (is_int8_model(file) || file->bytes[8] != 2) {
         return;
     }
@@ -574,7 +573,6 @@ static void same_as_loaded(const model_file *file) {
         free(in);
         free(wanted);
     }
-    (void)count;
     nk_arena_destroy_heap(&arena);
 }
 

@@ -1,4 +1,4 @@
-/* MLPs built by hand and loaded. */
+/* MLPs: built by hand and loaded, in their normal and in every error case. */
 #include "by_hand.h"
 
 static unsigned char memory[4 * 1024 * 1024];
@@ -205,6 +205,13 @@ static void buffers_are_refused(void) {
     nk_tensor_t nan_weights = floats(bad, 2, 2);
     EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &nan_weights, &bias, NK_ACTIVATION_NONE, 0));
     EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT);
+    EXPECT(strncmp(nk_last_error(), "layer 1 (dense): ", 17) == 0);
+    nk_tensor_t nan_bias = floats(bad + 2, 1, 2);
+    EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &weights, &bias, NK_ACTIVATION_NONE, 0));
+    EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &nan_bias, NK_ACTIVATION_NONE, 0));
+    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT);
+    EXPECT(strncmp(nk_last_error(), "layer 0 (dense): ", 17) == 0);
+    EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0));
     EXPECT(nk_arena_used(&arena) == used && !nk_mlp_has_activation_buffers(&mlp));
     /* Weights where the arena would put its own things. */
     float *inside = (float *)(void *)(memory + round_up(used + 64, 16));
@@ -308,7 +315,17 @@ static void loads(void) {
         EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
         EXPECT(is_close(output_values[0], 3.0f) && is_close(output_values[1], 3.0f));
     }
+    /* At an odd address, where the weights are copied. */
+    memmove(memory + 65537, file.bytes, file.size);
+    nk_arena_init(&arena, memory, 65536);
+    EXPECT_OK(nk_mlp_load_memory(memory + 65537, file.size, &arena, &mlp, NULL));
+    EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
+    EXPECT(is_close(output_values[0], 3.0f) && is_close(output_values[1], 3.0f));
     free(file.bytes);
+    /* A file goes with its arena. */
+    EXPECT_OK(nk_mlp_load("models/test_mlp.nk", &arena, &mlp, NULL));
+    nk_arena_reset(&arena);
+    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_MODEL_NOT_LOADED);
 }
 
 static void loads_int8(void) {

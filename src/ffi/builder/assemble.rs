@@ -84,8 +84,8 @@ unsafe fn finish(root: &mut Root, arena: *mut nk_arena_t, network: u8, input: Sh
     spec.write(&mut Front(&mut *blob))?;
     let mut place = || Model::parse(blob).and_then(|model| Parked::place(&model, &mut state));
     // Offsets in a file that the caller never saw tell nothing.
-    let parked = place().map_err(|error| match error.kind {
-        ErrorKind::Payload => invalid("a weight or bias is NaN or infinite"),
+    let parked = place().map_err(|error| match (error.kind, error.offset) {
+        (ErrorKind::Payload, Some(offset)) => not_finite(root.slots(), bytes - offset as usize),
         _ => Error { offset: None, ..error },
     })?;
     // SAFETY: by this function's contract a handle.
@@ -95,6 +95,21 @@ unsafe fn finish(root: &mut Root, arena: *mut nk_arena_t, network: u8, input: Sh
     // SAFETY: the network was made a moment ago.
     unsafe { root.set_omit_softmax(omit) };
     Ok(())
+}
+
+/// The error for a weight or bias that is no number, `from_end` bytes before the end of the model.
+fn not_finite(slots: &[Slot], from_end: usize) -> Error {
+    let error = invalid("a weight or bias is NaN or infinite");
+    let parts =
+        [true, false].into_iter().flat_map(|is_bias| slots.iter().enumerate().rev().zip(core::iter::repeat(is_bias)));
+    let mut behind = 0;
+    for ((index, slot), is_bias) in parts {
+        behind += slot.pairs().iter().map(|pair| pair.entry(is_bias).num_bytes() as usize).sum::<usize>();
+        if from_end <= behind {
+            return error.in_layer(index, slot.layer.map_or(0, |layer| layer.kind()));
+        }
+    }
+    error
 }
 
 /// Goes through the layers as they would run: all there, on the maps that the caller said.
