@@ -62,7 +62,11 @@ impl<'m, 'a> Network<'m, 'a> {
     ///
     /// The weights stay in the model's bytes.
     pub fn load(model: &Model<'m>, region: &'a mut [u8]) -> Result<Self, Error> {
-        let plan = MemoryPlan::of(model)?;
+        Self::load_planned(model, &MemoryPlan::of(model)?, region)
+    }
+
+    /// Does what [`Network::load`] does, with a plan that was made of the same model before.
+    pub fn load_planned(model: &Model<'m>, plan: &MemoryPlan, region: &'a mut [u8]) -> Result<Self, Error> {
         model.check_payload()?;
         let available = region.len() as u64;
         let too_small =
@@ -124,6 +128,12 @@ impl<'m, 'a> Network<'m, 'a> {
     /// The steps of the plan.
     pub fn steps(&self) -> &[Step] {
         self.parts.steps
+    }
+
+    /// The place of a feature tap of [`MemoryPlan::taps`]; it holds the marked map after a run.
+    pub fn tap(&self, first: u32, elements: u32) -> Option<&[f32]> {
+        let activations: &[f32] = bytemuck::try_cast_slice(self.parts.activations).ok()?;
+        activations.get(first as usize..)?.get(..elements as usize)
     }
 
     /// Leaves out the final softmax from now on, or brings it back: the output then holds the logits. Without effect on a

@@ -151,7 +151,11 @@ impl Loaded {
     /// Loads `model` at the front of the arena's free memory, of which it takes exactly [`MemoryPlan::arena_bytes`]
     /// bytes.
     pub(super) fn place(model: &Model<'_>, arena: &mut Arena) -> Result<Self, Error> {
-        let plan = plan(model)?;
+        Self::place_planned(model, &plan(model)?, arena)
+    }
+
+    /// Does what [`Loaded::place`] does, with a plan that was made of the same model before.
+    pub(super) fn place_planned(model: &Model<'_>, plan: &MemoryPlan, arena: &mut Arena) -> Result<Self, Error> {
         let blob = model.bytes();
         let region = arena.take(plan.arena_bytes)?;
         if Span::of(region, plan.arena_bytes).overlaps(Span::of(blob.as_ptr(), blob.len())) {
@@ -160,9 +164,9 @@ impl Loaded {
         // SAFETY: the arena took these bytes out of its free memory a moment ago, the caller's promise at nk_arena_init
         // says that they are valid, and the line above that the model is not among them.
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
-        Network::load(model, bytes)?;
+        Network::load_planned(model, plan, bytes)?;
         mappings::mark(bytes, blob);
-        let (scales, zero_points) = quantization(model, &plan);
+        let (scales, zero_points) = quantization(model, plan);
         Ok(Self {
             magic: MAGIC,
             blob: blob.as_ptr(),
@@ -242,10 +246,19 @@ impl Loaded {
 
 /// The memory plan of a model. A broken model is called broken before it is called unsupported.
 pub(super) fn plan(model: &Model<'_>) -> Result<MemoryPlan, Error> {
-    MemoryPlan::of(model).map_err(|error| match error.kind {
+    MemoryPlan::of(model).map_err(|error| broken_first(model, error))
+}
+
+/// The same with the feature taps kept for the caller to read.
+pub(super) fn plan_keeping_taps(model: &Model<'_>) -> Result<MemoryPlan, Error> {
+    MemoryPlan::keeping_taps(model).map_err(|error| broken_first(model, error))
+}
+
+fn broken_first(model: &Model<'_>, error: Error) -> Error {
+    match error.kind {
         ErrorKind::Unsupported => shapes(model).err().unwrap_or(error),
         _ => error,
-    })
+    }
 }
 
 fn elements(shape: &[u32], rank: u8) -> u32 {

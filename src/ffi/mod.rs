@@ -66,11 +66,12 @@
 // (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
 //
 //     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs dtype.rs tensor.rs
-//     ops.rs conv.rs model_info.rs int8.rs tests.rs
+//     ops.rs conv.rs model_info.rs int8.rs mlp.rs cnn/ typed_load.rs tests.rs
 //
 // The rest serves them:
 //
 //     handle.rs       what lies inside an nk_model_t
+//     builder/        what lies behind an nk_mlp_t and an nk_cnn_t
 //     run.rs          checks and buffers of a run
 //     last_error.rs   the record behind nk_last_error
 //     files.rs        from a path to the bytes of a file
@@ -88,6 +89,8 @@
 
 mod arena;
 mod conv;
+mod builder;
+mod cnn;
 mod dtype;
 mod errors;
 mod files;
@@ -101,6 +104,7 @@ pub(crate) mod last_error;
 mod lifecycle;
 mod limits;
 mod mappings;
+mod mlp;
 mod model;
 mod model_info;
 mod ops;
@@ -110,10 +114,12 @@ mod run;
 mod tensor;
 #[cfg(feature = "host")]
 mod tests;
+mod typed_load;
 mod version;
 
 pub use arena::*;
 pub use conv::*;
+pub use cnn::*;
 pub use dtype::*;
 pub use errors::*;
 #[cfg(feature = "host")]
@@ -121,12 +127,14 @@ pub use heap_arena::*;
 pub use inspect::*;
 pub use int8::*;
 pub use limits::*;
+pub use mlp::*;
 pub use model::*;
 pub use model_info::*;
 pub use ops::*;
 pub use tensor::*;
 #[cfg(feature = "host")]
 pub use tests::*;
+pub use typed_load::*;
 pub use version::*;
 
 /// One byte of an opaque handle. The header gives the first byte the strictest alignment of the target.
@@ -138,3 +146,9 @@ pub type nk_status_int = core::ffi::c_int;
 /// An `nk_dtype_t` that comes from C and may hold any number. Where C compilers give enumerations the smallest size, as
 /// on bare-metal Arm, only its lowest byte counts.
 pub type nk_dtype_int = core::ffi::c_uint;
+
+/// An `nk_activation_t` that comes from C and may hold any number.
+pub type nk_activation_int = core::ffi::c_uint;
+
+/// An `nk_conv_activation_t` that comes from C and may hold any number.
+pub type nk_conv_activation_int = core::ffi::c_uint;
