@@ -47,9 +47,10 @@
  * goes for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
  *
  * Threads. The library has no global state that calls share, except the last error, which every thread has for itself
- * on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
+ * on Unix and which the whole program shares elsewhere, and the functions of yours that nk_set_clock(),
+ * nk_set_log_callback() and nk_set_print_callback() set for the whole process. Different models in different arenas may be loaded and run at
  * the same time. One arena, and all models in it, belong to one thread at a time: a run writes to the arena that the
- * model was loaded into. "Threads: any" below means any thread, as long as no other one uses the same objects.
+ * model was loaded into; nk_model_run_scratch() lets several threads run one model. "Threads: any" below means any thread, as long as no other one uses the same objects.
  *
  * Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
  * library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
@@ -90,6 +91,19 @@
 
 /* As padding at the end of an axis: the same as at its start. */
 #define NK_PAD_MIRROR (-1)
+
+/* Names that four statuses had in early programs. */
+#define NK_ERR_JSON_OPEN NK_ERR_MODEL_OPEN
+#define NK_ERR_BIN_OPEN NK_ERR_MODEL_READ
+#define NK_ERR_JSON_PARSE NK_ERR_MODEL_PARSE
+#define NK_ERR_BIN_SIZE_MISMATCH NK_ERR_WEIGHT_MISMATCH
+
+/* Define NK_COMPAT_NULLPTR in front of this header to compile C programs that say nullptr with compilers that do not
+ * know it yet. */
+#if defined(NK_COMPAT_NULLPTR) && !defined(__cplusplus) && !defined(nullptr) && \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 202311L)
+#define nullptr ((void *)0)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -175,6 +189,8 @@ enum nk_status {
     NK_ERR_MODEL_NOT_LOADED = 11,
     /** The object has to be initialised first. */
     NK_ERR_NOT_INITIALIZED = 12,
+    /** Your layer hook stopped the run; see nk_model_set_layer_hook(). */
+    NK_ERR_STOPPED = 100,
 };
 
 /** Result of a call. */
@@ -257,6 +273,15 @@ nk_status_t nk_last_error_info(nk_error_info_t *info);
 const char *nk_version_string(void);
 
 /**
+ * How the linked library was built: version, ABI, processor, system and what it was built with, for bug reports. For
+ * people; programs ask nk_abi_version() and try.
+ *
+ * Returns a constant string such as `netkit 0.1.0, abi 1, x86_64-linux, with files and stdio`, never NULL. Threads: any.
+ * Since 0.1.0.
+ */
+const char *nk_build_info(void);
+
+/**
  * Version of the binary interface that the linked library has; NK_ABI_VERSION is the one of this header.
  *
  * Threads: any. Since 0.1.0.
@@ -337,6 +362,82 @@ size_t nk_arena_used(const nk_arena_t *arena);
 /** Bytes that can still be taken; 0 for NULL. Threads: any. Since 0.1.0. */
 size_t nk_arena_remaining(const nk_arena_t *arena);
 
+/* ========================================================================
+ * Arena: marks and allocators
+ * ========================================================================
+ * Taking back a part of an arena, measuring what it really used, and arenas over memory that an allocator of yours
+ * provides: from fast memory, from a page that no cache line of others shares, from a pool.
+ */
+
+/** Where memory comes from and goes back to. Set struct_size to `sizeof(nk_allocator_t)` before you pass it. */
+struct nk_allocator {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Gives `size` bytes at a multiple of `alignment`, or NULL. */
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    /** Takes back what `alloc` gave, with the same size and alignment; may be NULL for memory that never goes back. */
+    void (*free_)(void *user, void *ptr, size_t size, size_t alignment);
+    /** Handed to both functions. */
+    void *user;
+};
+
+/** Where memory comes from and goes back to. */
+typedef struct nk_allocator nk_allocator_t;
+
+/**
+ * Makes an arena over one block of an allocator of yours.
+ *
+ * What the handle was before does not matter and is not released. The block is a little larger than the capacity,
+ * because the arena remembers behind its memory how the block goes back.
+ *
+ * - arena: the handle to fill in; end it with nk_arena_deinit().
+ * - capacity: bytes, at least 1.
+ * - alignment: a power of two; the first byte of the arena lies at a multiple of it.
+ * - allocator: copied; its functions must stay callable until the arena ends.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, a wrong struct_size, an alignment that is no power of two, an
+ * allocator without alloc or one that gives a misaligned block, or NK_ERR_ARENA_OVERFLOW when capacity is 0 or the
+ * allocator has no such block. Threads: any. Cost: one call of alloc. Since 0.1.0.
+ */
+nk_status_t nk_arena_init_allocator(nk_arena_t *arena, size_t capacity, size_t alignment, const nk_allocator_t *allocator);
+
+/**
+ * Ends an arena of any kind: unmaps its files and gives its memory back to where it came from, the heap or an allocator.
+ * Its capacity is 0 afterwards.
+ *
+ * Harmless for an arena that was ended before and for NULL. Of several copies of a handle end one only.
+ *
+ * - arena: the arena to end.
+ *
+ * Threads: any. Cost: giving back one block, and one unmapping for each file. Since 0.1.0.
+ */
+void nk_arena_deinit(nk_arena_t *arena);
+
+/** A mark for nk_arena_rewind(): the bytes that are taken now; 0 for NULL. Threads: any. Since 0.1.0. */
+size_t nk_arena_mark(const nk_arena_t *arena);
+
+/**
+ * Takes back everything that was taken since a mark, and unmaps the files that were loaded since then.
+ *
+ * What was loaded or allocated behind the mark ends, as all does in nk_arena_reset(); what was there before stays.
+ *
+ * - arena: the arena.
+ * - mark: what nk_arena_mark() told for this arena, if neither a reset nor a rewind went below it meanwhile.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL and for a mark above what is taken. Threads: any. Cost: constant,
+ * and one unmapping for each file. Since 0.1.0.
+ */
+nk_status_t nk_arena_rewind(nk_arena_t *arena, size_t mark);
+
+/**
+ * Most bytes that were ever taken from an arena at one time since it was made, resets and rewinds notwithstanding; what
+ * a run borrowed for its duration counts. 0 for NULL.
+ *
+ * An arena of this capacity would have done, if it starts at an address of the same alignment. Threads: any. Since
+ * 0.1.0.
+ */
+size_t nk_arena_peak(const nk_arena_t *arena);
+
 #ifdef NETKIT_ARENA_HEAP
 /* ========================================================================
  * Arena on the heap
@@ -362,7 +463,7 @@ nk_status_t nk_arena_init_heap(nk_arena_t *arena, size_t capacity);
  * afterwards.
  *
  * Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies
- * of a handle destroy one only.
+ * of a handle destroy one only. The same as nk_arena_deinit(), which every build has.
  *
  * - arena: the arena to end.
  *
@@ -593,6 +694,20 @@ nk_status_t nk_model_load(const char *path, nk_arena_t *arena, nk_model_t *model
  * them. Since 0.1.0.
  */
 nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
+
+/**
+ * Loads a copy of a model in memory: its bytes go into the arena and are used there.
+ *
+ * - data: the content of a .nk file, at any address; not needed any more afterwards.
+ * - size: bytes at `data`.
+ * - arena: takes in the copy, at a multiple of 16, and the model: size bytes, up to 15 for alignment, and the arena_bytes
+ *   that nk_plan_memory() tells for bytes at such an address.
+ * - model: becomes the handle, as in nk_model_load().
+ *
+ * Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: copies the model and reads all
+ * weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_load_memory_copy(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
 
 /**
  * Runs a float model once. The result depends on the model and the input alone.
@@ -970,6 +1085,293 @@ nk_status_t nk_model_run_auto(const nk_model_t *model,
                               uint32_t output_capacity,
                               uint32_t *output_count);
 
+/* ========================================================================
+ * Models: bytes, and one model on several threads
+ * ========================================================================
+ * nk_run() and nk_model_run_scratch() take models of either type: input and output are bytes, that is
+ * nk_model_input_bytes() and nk_model_output_bytes() of them, in native floats or in int8 values.
+ * 
+ * A run writes to memory of the model in its arena, so that one model runs on one thread at a time.
+ * nk_model_run_scratch() writes to memory of yours instead: any number of threads may use it with one model at the same
+ * time, each with scratch memory of its own, as long as none of them changes, unloads or otherwise runs the model.
+ */
+
+/**
+ * Runs a model of either type once, on bytes.
+ *
+ * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there.
+ * - input: the input; aligned to 4 if the model is one of floats.
+ * - input_bytes: must be nk_model_input_bytes().
+ * - output: receives nk_model_output_bytes() bytes, aligned as the input; must not overlap it.
+ * - output_bytes: bytes that fit into `output`.
+ * - output_written: receives the number of bytes written, on success only; may be NULL.
+ *
+ * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), input_bytes
+ * (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT).
+ * Threads: any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+ */
+nk_status_t nk_run(const nk_model_t *model,
+                   const void *input,
+                   size_t input_bytes,
+                   void *output,
+                   size_t output_bytes,
+                   size_t *output_written);
+
+/**
+ * Bytes of scratch memory that nk_model_run_scratch() needs: the same for every run of a model, and part of what
+ * nk_plan_memory() tells as scratch_bytes.
+ *
+ * - model: a loaded model whose arena is as it was.
+ *
+ * Returns bytes; 0 without a model, and for one that computes straight from input to output. Threads: any. Since 0.1.0.
+ */
+size_t nk_model_scratch_bytes(const nk_model_t *model);
+
+/** Alignment of the scratch memory in bytes, a power of two; 1 without a model. Threads: any. Since 0.1.0. */
+size_t nk_model_scratch_align(const nk_model_t *model);
+
+/**
+ * Runs a model of either type once, on bytes and in scratch memory of yours. Nothing else is written to, so that several
+ * threads can run one model at the same time; the answers are those of nk_run().
+ *
+ * - model: a loaded model. Its own arena must be as it was.
+ * - scratch: memory that this run alone uses, at a multiple of nk_model_scratch_align(). What it holds does not matter,
+ *   neither before nor afterwards. May be NULL when nk_model_scratch_bytes() is 0.
+ * - scratch_bytes: at least nk_model_scratch_bytes().
+ * - input, input_bytes, output, output_bytes, output_written: as in nk_run(); input and output must not overlap the
+ *   scratch memory either.
+ *
+ * Returns what nk_run() returns, and NK_ERR_BUFFER_TOO_SMALL or NK_ERR_INVALID_ARGUMENT when size or alignment of the
+ * scratch memory is wrong. Threads: any, and any number at the same time. Cost: the model's arithmetic; no heap, no
+ * system call. Since 0.1.0.
+ */
+nk_status_t nk_model_run_scratch(const nk_model_t *model,
+                                 void *scratch,
+                                 size_t scratch_bytes,
+                                 const void *input,
+                                 size_t input_bytes,
+                                 void *output,
+                                 size_t output_bytes,
+                                 size_t *output_written);
+
+/* ========================================================================
+ * Models: layers
+ * ========================================================================
+ * What a model consists of. The answers come from the model's own bytes, which must still be there.
+ */
+
+/** Kind of a layer. */
+enum nk_cnn_block_type {
+    /** Convolution. */
+    NK_CNN_BLOCK_CONV2D = 0,
+    /** Convolution of each channel by itself. */
+    NK_CNN_BLOCK_DEPTHWISE_CONV2D = 1,
+    /** Maximum of each window. */
+    NK_CNN_BLOCK_MAX_POOL2D = 2,
+    /** Mean of each window. */
+    NK_CNN_BLOCK_AVG_POOL2D = 3,
+    /** Scale and shift of each channel. */
+    NK_CNN_BLOCK_BATCH_NORM2D = 4,
+    /** Normalisation of each pixel over its channels. */
+    NK_CNN_BLOCK_LAYERNORM2D = 5,
+    /** A map becomes one row. */
+    NK_CNN_BLOCK_FLATTEN = 6,
+    /** Fully connected; the layers of an MLP. */
+    NK_CNN_BLOCK_DENSE = 7,
+    /** ConvNeXt V2 block. */
+    NK_CNN_BLOCK_CONVNEXTV2_BLOCK = 8,
+    /** MobileNetV4 universal inverted bottleneck. */
+    NK_CNN_BLOCK_MOBILENETV4_UIB = 9,
+    /** ResNet basic block. */
+    NK_CNN_BLOCK_RESNET_BASIC_BLOCK = 10,
+    /** YOLOX decoupled head. */
+    NK_CNN_BLOCK_YOLOX_DECOUPLED_HEAD = 11,
+    /** Remembers a map for a feature pyramid. */
+    NK_CNN_BLOCK_FEATURE_TAP = 12,
+    /** YOLOX feature pyramid with three heads. */
+    NK_CNN_BLOCK_YOLOX_PAFPN_MULTISCALE = 13,
+};
+
+/** Kind of a layer. */
+typedef enum nk_cnn_block_type nk_cnn_block_type_t;
+
+/** A layer of a model. Set struct_size to `sizeof(nk_layer_info_t)` before you pass it. */
+struct nk_layer_info {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Kind of the layer. */
+    nk_cnn_block_type_t type;
+    /** Index of the layer from 0. */
+    uint32_t index;
+    /** Extents of its input, outermost first; 0 beyond the rank. */
+    uint32_t in_shape[NK_MAX_TENSOR_RANK];
+    /** Extents of its output, outermost first; 0 beyond the rank. */
+    uint32_t out_shape[NK_MAX_TENSOR_RANK];
+    /** Number of dimensions of the input. */
+    uint32_t in_rank;
+    /** Number of dimensions of the output. */
+    uint32_t out_rank;
+    /** Size of its weights and biases in bytes. */
+    size_t weight_bytes;
+    /** Multiply-accumulate operations of one run; 0 for a layer that only compares, copies or normalises. */
+    uint64_t macs;
+    /** Scale and zero point of its input; both 0 in a float model. */
+    nk_quant_params_t in_quant;
+    /** Scale and zero point of its output; both 0 in a float model. */
+    nk_quant_params_t out_quant;
+};
+
+/** A layer of a model. */
+typedef struct nk_layer_info nk_layer_info_t;
+
+/** Number of layers of a model; 0 without a model. Threads: any. Since 0.1.0. */
+uint32_t nk_model_layer_count(const nk_model_t *model);
+
+/**
+ * Describes a layer of a model.
+ *
+ * - model: a loaded model whose arena is as it was.
+ * - index: below nk_model_layer_count().
+ * - info: filled in on success; its struct_size must be set.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, a wrong struct_size or an index that is too large, or
+ * NK_ERR_MODEL_NOT_LOADED. Threads: any, also during runs. Cost: reads the model without its weights. Since 0.1.0.
+ */
+nk_status_t nk_model_layer_info(const nk_model_t *model, uint32_t index, nk_layer_info_t *info);
+
+/**
+ * Names a kind of layer in the words of the file format, such as `depthwise_conv2d`.
+ *
+ * - type: any number; `unknown` for one that is not listed.
+ *
+ * Returns a constant string, never NULL. Threads: any. Since 0.1.0.
+ */
+const char *nk_block_type_string(nk_cnn_block_type_t type);
+
+/* ========================================================================
+ * Models: layer hook and clock
+ * ========================================================================
+ * A hook sees each layer of a run: before it is computed, and afterwards with its output and the time it took. It finds
+ * the slow layer, compares intermediate results, feeds a watchdog or stops a run that takes too long.
+ */
+
+/** What a layer hook sees. */
+struct nk_layer_event {
+    /** Size of this structure in bytes, set by the library. */
+    uint32_t struct_size;
+    /** Index of the layer in the model from 0. */
+    uint32_t layer_index;
+    /** Kind of the layer. */
+    nk_cnn_block_type_t type;
+    /** 0 before the layer is computed, 1 afterwards. */
+    int32_t phase;
+    /** Nanoseconds that the layer took, without the hook itself; 0 in phase 0 and without a clock. */
+    uint64_t elapsed_ns;
+    /** The layer's output in phase 1, else NULL. It is there during the call only, and must not be changed. */
+    const nk_tensor_t *output;
+};
+
+/** What a layer hook sees. */
+typedef struct nk_layer_event nk_layer_event_t;
+
+/** A layer hook. Any result but 0 stops the run. */
+typedef int32_t (*nk_layer_hook_fn)(void *user, const nk_layer_event_t *event);
+
+/** A clock: nanoseconds since any moment. */
+typedef uint64_t (*nk_clock_fn)(void *user);
+
+/**
+ * Sets the hook of a model, which every run of it calls twice for each layer, in the order of the layers.
+ *
+ * The hook lives in the arena with the model: all copies of the handle share it, and loading starts without one. Layers
+ * that the library merges keep their events: a batch norm that became part of the convolution in front takes no time,
+ * and the output of that convolution is the normalised one. The same goes for flatten and feature taps, which compute
+ * nothing. When the hook stops a run, the call returns NK_ERR_STOPPED with the layer in nk_last_error_info(), and part of
+ * the output buffer may be written.
+ *
+ * - model: a loaded model whose arena is as it was.
+ * - fn: called on the thread of the run, before the run returns; when several threads run the model at the same time,
+ *   on all of them. It may use other models, but must not run, unload or change this one. NULL takes the hook away.
+ * - user: handed to the hook.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any, but not during a run of the
+ * model. Cost: constant; each run with a hook reads the layer records of the model again. Since 0.1.0.
+ */
+nk_status_t nk_model_set_layer_hook(nk_model_t *model, nk_layer_hook_fn fn, void *user);
+
+/**
+ * Sets the clock that times layers for hooks. Without one, hosts with Unix use the monotonic clock of the system, and
+ * other builds have none.
+ *
+ * - fn: called before and after each layer of a run with a hook; it must not go backwards. NULL brings the clock of the
+ *   system back.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile; the clock belongs to the whole process. Since 0.1.0.
+ */
+void nk_set_clock(nk_clock_fn fn, void *user);
+
+/* ========================================================================
+ * Where text goes
+ * ========================================================================
+ * Functions that print write to C stdout, and failing calls keep their sentence for nk_last_error(). Both can go to
+ * functions of yours instead or in addition: to a serial line, a window, a logging system. The functions belong to the
+ * whole process. Set them while no other thread uses the library, best before the first call; they must be callable from
+ * every thread that uses it.
+ */
+
+/** Severity of a log text: a call failed. */
+#define NK_LOG_ERROR 0
+
+/**
+ * Takes a log text: one sentence in UTF-8, `length` bytes, without a line break or a zero at the end. Levels count from
+ * NK_LOG_ERROR upwards to what matters less.
+ */
+typedef void (*nk_log_fn)(void *user, int32_t level, const char *text, size_t length);
+
+/**
+ * Takes a piece of printed text: UTF-8, `length` bytes, no zero at the end. A line of up to 128 bytes comes in one
+ * piece, its line break included.
+ */
+typedef void (*nk_write_fn)(void *user, const char *text, size_t length);
+
+/**
+ * Sets the function that gets the sentence of each failing call, right before the call returns; without one nobody
+ * gets it unasked. Messages that nk_cli_run() would write to C stderr go there too.
+ *
+ * - fn: called on the thread whose call failed. It must not call the library, except nk_last_error() and its relatives.
+ *   NULL takes the function away.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile. Since 0.1.0.
+ */
+void nk_set_log_callback(nk_log_fn fn, void *user);
+
+/**
+ * Sets the function that gets everything that would be printed to C stdout: tensors, summaries, test reports, what
+ * nk_cli_run() answers. Builds without an operating system print only there.
+ *
+ * - fn: called on the thread that prints, several times for one call. It must not call functions that print. NULL
+ *   brings C stdout back.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile. Since 0.1.0.
+ */
+void nk_set_print_callback(nk_write_fn fn, void *user);
+
+/**
+ * Writes the summary of a model in memory, which nk_arch_print() prints, to a function of yours.
+ *
+ * - data: the content of a .nk file, at any address; only read during the call. The summary calls it `model`.
+ * - size: bytes at `data`.
+ * - fn: gets the text, on this thread, before the call returns.
+ * - user: handed to the function.
+ *
+ * Returns NK_OK or any of 2 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
+ * weights. Since 0.1.0.
+ */
+nk_status_t nk_arch_write(const void *data, size_t size, nk_write_fn fn, void *user);
+
 #ifdef NETKIT_DESKTOP
 /* ========================================================================
  * Embedded test cases
@@ -1005,6 +1407,44 @@ typedef struct nk_test_summary nk_test_summary_t;
  * Returns how many cases passed and failed. Threads: any; stdout is shared. Cost: one run for each case. Since 0.1.0.
  */
 nk_test_summary_t nk_run_model_tests(const char *path);
+
+/**
+ * Runs the test cases of every .nk file in the folder `models`, or in `../models` where there is no such folder, in
+ * order of names, as nk_run_model_tests() does, and prints the totals. A folder without models counts as one failure.
+ *
+ * Returns how many cases of all files passed and failed. Threads: any; stdout is shared. Cost: one run for each case.
+ * Since 0.1.0.
+ */
+nk_test_summary_t nk_run_all_tests(void);
+#endif /* NETKIT_DESKTOP */
+
+#ifdef NETKIT_DESKTOP
+/* ========================================================================
+ * Command line
+ * ========================================================================
+ * The commands test, inspect and run as one function, for programs that bring them along under a name of their own. Only
+ * on hosts.
+ */
+
+/**
+ * Does what a command line says and prints the answer to C stdout, and what went wrong to C stderr.
+ *
+ * `NAME help` prints the commands. Models are .nk files, tried once more with `../` in front. Memory comes from the heap
+ * for the duration of the call.
+ *
+ * - `test [MODEL]` runs the test cases of a model, or as nk_run_all_tests().
+ * - `inspect MODEL [--full]` prints the summary of nk_arch_print(), and with --full the arena bytes that the model takes
+ *   when it is loaded and after a run on zeros.
+ * - `run MODEL --input VALUES` runs the model once on floats, such as `1,2.5`, and prints input and output. An int8 model
+ *   is run as by nk_model_run_auto().
+ * - `--arena SIZE` in front of the command sets the size of the arena, such as `256k` or `4 MiB`; 64 MiB without.
+ *
+ * - argc: number of arguments; the first is the name of the program and does not matter.
+ * - argv: argc C strings. They are not changed.
+ *
+ * Returns 0 when all went well, else 1. Threads: any; stdout and stderr are shared. Since 0.1.0.
+ */
+int nk_cli_run(int argc, char **argv);
 #endif /* NETKIT_DESKTOP */
 
 /** True when this header fits the linked library; see nk_check_abi(). */

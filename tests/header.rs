@@ -25,6 +25,7 @@ const SECTIONS: &[Section] = &[
     section("errors.rs"),
     section("version.rs"),
     section("arena.rs"),
+    section("arena_extras.rs"),
     section_if("heap_arena.rs", "NETKIT_ARENA_HEAP"),
     section("inspect.rs"),
     section("model.rs"),
@@ -32,7 +33,12 @@ const SECTIONS: &[Section] = &[
     section("tensor.rs"),
     section("model_info.rs"),
     section("int8.rs"),
+    section("scratch.rs"),
+    section("layers.rs"),
+    section("hooks.rs"),
+    section("output.rs"),
     section_if("tests.rs", "NETKIT_DESKTOP"),
+    section_if("cli.rs", "NETKIT_DESKTOP"),
 ];
 
 const RULE: &str = "========================================================================";
