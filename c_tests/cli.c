@@ -175,16 +175,16 @@ static void run_int8(void) {
     static unsigned char memory[64 * 1024];
     nk_arena_t arena;
     nk_model_t model;
-    float input[64], output[10];
+    float input[256], output[10];
     uint32_t count;
-    char list[64 * 12] = "", wanted[256] = "\nOutput: shape=[1, 10] values=[";
-    for (int i = 0; i < 64; i++) {
+    char list[256 * 12] = "", wanted[256] = "\nOutput: shape=[1, 10] values=[";
+    for (int i = 0; i < 256; i++) {
         input[i] = (float)(i % 16) / 16.0f;
         sprintf(list + strlen(list), "%g,", (double)input[i]);
     }
     nk_arena_init(&arena, memory, sizeof memory);
     EXPECT_OK(nk_load("models/digits_mlp_int8.nk", &arena, &model));
-    EXPECT_OK(nk_model_run_auto(&model, &arena, input, 64, output, 10, &count));
+    EXPECT_OK(nk_model_run_auto(&model, &arena, input, 256, output, 10, &count));
     for (int i = 0; i < 10; i++) {
         sprintf(wanted + strlen(wanted), "%s%.4f", i == 0 ? "" : ", ", (double)output[i]);
     }
@@ -193,7 +193,7 @@ static void run_int8(void) {
     forget();
     EXPECT(nk_cli_run(5, argv) == 0 && err.length == 0);
     EXPECT_THAT(says(&out, wanted), "no %s in %.1500s", wanted, out.bytes);
-    EXPECT(says(&out, "\nInput: shape=[1, 64] values=[0.0000, 0.0625, "));
+    EXPECT(says(&out, "\nInput: shape=[1, 256] values=[0.0000, 0.0625, "));
     nk_arena_reset(&arena);
 }
 

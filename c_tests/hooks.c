@@ -143,8 +143,8 @@ static void a_hook_belongs_to_the_model(void) {
     static _Alignas(64) unsigned char scratch[16 * 1024];
     nk_arena_t arena;
     nk_model_t model, copy, other;
-    float input[64] = {0}, output[10];
-    int8_t codes[64] = {0}, scores[10];
+    static float input[256], output[10];
+    static int8_t codes[256], scores[10];
     uint32_t count;
     if (!load("models/digits_mlp_int8.nk", &arena, &model)) {
         return;
@@ -153,17 +153,17 @@ static void a_hook_belongs_to_the_model(void) {
     uint32_t events = 2 * nk_model_layer_count(&model);
     seen mine = {&model, 0, -1, 0, NULL, true};
     EXPECT_OK(nk_model_set_layer_hook(&copy, watch, &mine));
-    EXPECT_OK(nk_model_run_int8(&model, &arena, codes, 64, scores, 10, &count));
+    EXPECT_OK(nk_model_run_int8(&model, &arena, codes, 256, scores, 10, &count));
     EXPECT(mine.right && mine.events == events);
     mine.events = 0;
-    EXPECT_OK(nk_model_run_auto(&model, &arena, input, 64, output, 10, &count));
+    EXPECT_OK(nk_model_run_auto(&model, &arena, input, 256, output, 10, &count));
     EXPECT(mine.right && mine.events == events);
     mine.events = 0;
-    EXPECT_OK(nk_model_run_scratch(&model, scratch, sizeof scratch, codes, 64, scores, 10, NULL));
+    EXPECT_OK(nk_model_run_scratch(&model, scratch, sizeof scratch, codes, 256, scores, 10, NULL));
     EXPECT(mine.right && mine.events == events);
     mine.events = 0;
     EXPECT_OK(nk_load("models/digits_mlp_int8.nk", &arena, &other));
-    EXPECT_OK(nk_run(&other, codes, 64, scores, 10, NULL));
+    EXPECT_OK(nk_run(&other, codes, 256, scores, 10, NULL));
     EXPECT(mine.events == 0);
 }
 

@@ -128,53 +128,70 @@ static void runs_that_are_refused(void) {
     static _Alignas(64) unsigned char scratch[8 * 1024];
     nk_arena_t arena;
     nk_model_t model, none;
-    float input[16] = {0}, output[4];
+    float input[3] = {0}, output[2];
     size_t written = 77;
     memset(&none, 0xA5, sizeof none);
     memset(output, 0x11, sizeof output);
     nk_arena_init(&arena, memory, sizeof memory);
-    if (!EXPECT_OK(nk_load("models/cnn_4x4_single.nk", &arena, &model))) {
+    if (!EXPECT_OK(nk_load("models/test_mlp.nk", &arena, &model))) {
         return;
     }
-    EXPECT_STATUS(nk_run(NULL, input, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, NULL, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 64, NULL, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&none, input, 64, output, 16, &written), NK_ERR_MODEL_NOT_LOADED);
-    EXPECT_STATUS(nk_run(&model, input, 60, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 68, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 64, output, 15, &written), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_run(&model, input, 64, (char *)output + 1, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 64, input + 13, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 64, memory + 64, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, memory + 64, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(NULL, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, NULL, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, input, 8, NULL, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&none, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
+    EXPECT_STATUS(nk_run(&model, input, 7, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, input, 12, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, input, 8, output, 7, &written), NK_ERR_BUFFER_TOO_SMALL);
+    EXPECT_STATUS(nk_run(&model, input, 8, (char *)output + 1, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, input, 8, input + 1, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, input, 8, memory + 64, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_run(&model, memory + 64, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
 
     size_t need = nk_model_scratch_bytes(&model);
     EXPECT(nk_model_scratch_bytes(NULL) == 0 && nk_model_scratch_bytes(&none) == 0);
     EXPECT(nk_model_scratch_align(NULL) == 1 && nk_model_scratch_align(&none) == 1);
     EXPECT(need > 0 && need <= sizeof scratch && 64 % nk_model_scratch_align(&model) == 0);
-    EXPECT_STATUS(nk_model_run_scratch(NULL, scratch, need, input, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, NULL, need, input, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, NULL, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 64, NULL, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&none, scratch, need, input, 64, output, 16, &written), NK_ERR_MODEL_NOT_LOADED);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need - 1, input, 64, output, 16, &written),
+    EXPECT_STATUS(nk_model_run_scratch(NULL, scratch, need, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&model, NULL, need, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, NULL, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, NULL, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&none, scratch, need, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need - 1, input, 8, output, 8, &written),
                   NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch + 4, need, input, 64, output, 16, &written),
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch + 4, need, input, 8, output, 8, &written),
                   NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 63, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 64, output, 12, &written), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, scratch, 64, output, 16, &written),
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 4, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, output, 4, &written), NK_ERR_BUFFER_TOO_SMALL);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, scratch, 8, output, 8, &written),
                   NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 64, scratch, 16, &written),
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, scratch, 8, &written),
                   NK_ERR_INVALID_ARGUMENT);
     unsigned char *inside = memory + 64 - (uintptr_t)memory % 64;
-    EXPECT_STATUS(nk_model_run_scratch(&model, inside, need, input, 64, output, 16, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_STATUS(nk_model_run_scratch(&model, inside, need, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
     EXPECT(written == 77 && all_bytes(output, sizeof output, 0x11));
-    EXPECT_OK(nk_model_run_scratch(&model, scratch, need, input, 64, output, 16, NULL));
+    EXPECT_OK(nk_model_run_scratch(&model, scratch, need, input, 8, output, 8, NULL));
     nk_arena_reset(&arena);
     EXPECT(nk_model_scratch_bytes(&model) == 0);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 64, output, 16, &written), NK_ERR_MODEL_NOT_LOADED);
-    EXPECT_STATUS(nk_run(&model, input, 64, output, 16, &written), NK_ERR_MODEL_NOT_LOADED);
+    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
+    EXPECT_STATUS(nk_run(&model, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
+}
+
+/* A model that computes straight from input to output needs no scratch memory. */
+static void a_model_without_scratch(void) {
+    nk_arena_t arena;
+    nk_model_t model;
+    float input[16], output[4];
+    size_t written = 0;
+    for (int i = 0; i < 16; i++) {
+        input[i] = 1;
+    }
+    nk_arena_init(&arena, memory, sizeof memory);
+    EXPECT_OK(nk_load("models/cnn_4x4_single.nk", &arena, &model));
+    EXPECT(nk_model_scratch_bytes(&model) == 0);
+    EXPECT_OK(nk_model_run_scratch(&model, NULL, 0, input, sizeof input, output, sizeof output, &written));
+    EXPECT(written == sizeof output && is_close(output[0], 4) && is_close(output[3], 4));
+    nk_arena_reset(&arena);
 }
 
 /* ---- copies of models ---- */
@@ -233,6 +250,7 @@ int main(int argc, char **argv) {
     RUN(one_float_model_on_two_threads);
     RUN(one_int8_model_on_two_threads);
     RUN(runs_that_are_refused);
+    RUN(a_model_without_scratch);
     RUN(a_copied_model_needs_its_bytes_no_more);
     RUN(copies_that_are_refused);
     for_each_model(argc, argv, "same_answers", same_answers);

@@ -182,7 +182,8 @@ fn declared_functions(header: &str) -> BTreeSet<String> {
     code.push_str(rest);
     let statements = code.lines().filter(|line| !line.starts_with(['#', ' '])).collect::<Vec<_>>().join("\n");
     let before_parentheses = statements.split('(').map(|part| part.rsplit([' ', '*', '\n']).next().unwrap_or_default());
-    before_parentheses.filter(|name| name.starts_with("nk_")).map(str::to_owned).collect()
+    // Names of types of functions end with a parenthesis.
+    before_parentheses.filter(|name| name.starts_with("nk_") && !name.ends_with(')')).map(str::to_owned).collect()
 }
 
 /// A file next to the built libraries; cargo builds them first.

@@ -146,8 +146,8 @@ impl ByteCall {
             None => unsafe { run::run_watched(&mut loaded.network()?, input, output) }?,
             Some((memory, _)) => {
                 let memory = if needed == 0 { core::ptr::NonNull::dangling().as_ptr() } else { memory };
-                // SAFETY: checked above; by this function's contract nobody changes the model, and this run alone uses
-                // the scratch memory.
+                // SAFETY: checked above, unless nothing is needed; by this function's contract nobody changes the model,
+                // and this run alone uses the scratch memory.
                 let (network, memory) = unsafe { (loaded.shared()?, core::slice::from_raw_parts_mut(memory, needed)) };
                 let mut hook = Hook::of(&network);
                 network.run_in(memory, hook.as_mut().map(Hook::as_watcher), input, output)?;
