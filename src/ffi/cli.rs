@@ -29,7 +29,7 @@ pub unsafe extern "C" fn nk_cli_run(argc: c_int, argv: *mut *mut c_char) -> c_in
     // SAFETY: `argv` is NULL or by the conventions `argc` C strings.
     let mut arguments = unsafe { Arguments::new(argc, argv) };
     let Err(problem) = obey(&mut arguments) else { return 0 };
-    if problem.tell() {
+    if problem.is_misuse {
         help();
     }
     1
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn nk_cli_run(argc: c_int, argv: *mut *mut c_char) -> c_in
 
 fn obey(arguments: &mut Arguments<'_>) -> Outcome {
     let options = Options::take(arguments)?;
-    let command = arguments.next().ok_or_else(|| Problem::misuse(format_args!("")))?;
+    let command = arguments.next().ok_or(Problem::NO_COMMAND)?;
     match command.to_bytes() {
         b"help" | b"-h" | b"--help" => help(),
         _ if arguments.asks_for_help() => help(),

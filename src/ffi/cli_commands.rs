@@ -28,7 +28,7 @@ pub(super) fn test(arguments: &mut Arguments<'_>) -> Outcome {
             counts
         }
     };
-    if counts.failed == 0 { Ok(()) } else { Err(Problem::told()) }
+    if counts.failed == 0 { Ok(()) } else { Err(Problem::TOLD) }
 }
 
 /// `inspect MODEL [--full]`

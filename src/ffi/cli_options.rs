@@ -13,41 +13,30 @@ const DEFAULT_ARENA_BYTES: usize = 64 << 20;
 /// What a command comes to.
 pub(super) type Outcome<T = ()> = Result<T, Problem>;
 
-/// Why a command line does not do what it should.
-#[derive(Debug)]
+/// Why a command line does not do what it should. Whoever makes one has told the user.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
-    text: Sentence,
-    /// The command line itself makes no sense.
-    is_misuse: bool,
+    /// The command line itself makes no sense: the help may solve it.
+    pub(super) is_misuse: bool,
 }
 
 impl Problem {
+    /// Everything was said before.
+    pub(super) const TOLD: Self = Self { is_misuse: false };
+
+    /// There is nothing but options.
+    pub(super) const NO_COMMAND: Self = Self { is_misuse: true };
+
     /// Something went wrong.
     pub(super) fn new(text: fmt::Arguments<'_>) -> Self {
-        let mut sentence = Sentence { bytes: [0; SENTENCE_BYTES], length: 0 };
-        // It cuts what does not fit.
-        let _ = sentence.write_fmt(text);
-        Self { text: sentence, is_misuse: false }
+        tell(text);
+        Self { is_misuse: false }
     }
 
-    /// The help may solve it.
+    /// The command line makes no sense.
     pub(super) fn misuse(text: fmt::Arguments<'_>) -> Self {
-        Self { is_misuse: true, ..Self::new(text) }
-    }
-
-    /// Everything was said before.
-    pub(super) fn told() -> Self {
-        Self::new(format_args!(""))
-    }
-
-    /// Tells it to the log, or without one to C stderr; true when the help should follow.
-    pub(super) fn tell(&self) -> bool {
-        let text = self.text.as_str();
-        if !text.is_empty() && !output::log_error(text.as_bytes()) {
-            // A stderr that takes no text is the business of the program that closed it.
-            let _ = writeln!(host::Stderr, "{text}");
-        }
-        self.is_misuse
+        tell(text);
+        Self { is_misuse: true }
     }
 }
 
@@ -57,10 +46,20 @@ impl From<Error> for Problem {
     }
 }
 
+/// Tells the log, or without one C stderr.
+fn tell(text: fmt::Arguments<'_>) {
+    let mut sentence = Sentence { bytes: [0; SENTENCE_BYTES], length: 0 };
+    // It cuts what does not fit.
+    let _ = sentence.write_fmt(text);
+    if !output::log_error(sentence.as_str().as_bytes()) {
+        // A stderr that takes no text is the business of the program that closed it.
+        let _ = writeln!(host::Stderr, "{text}");
+    }
+}
+
 const SENTENCE_BYTES: usize = 512;
 
 /// A text of limited length.
-#[derive(Debug)]
 struct Sentence {
     bytes: [u8; SENTENCE_BYTES],
     length: usize,

@@ -7,18 +7,23 @@ use super::output;
 
 /// Calls `action` with a place for printed text.
 pub(super) fn with_stdout(action: impl FnOnce(&mut dyn fmt::Write)) {
-    if let Some((function, user)) = output::printer() {
-        let mut lines = Lines::new(function, user);
-        action(&mut lines);
-        return lines.flush();
-    }
-    #[cfg(feature = "host")]
-    {
-        let mut out = crate::host::Stdout;
-        action(&mut out);
-        out.flush();
-    }
+    let Some((function, user)) = output::printer() else { return to_stdout(action) };
+    let mut lines = Lines::new(function, user);
+    action(&mut lines);
+    lines.flush();
 }
+
+/// Calls `action` with C stdout and flushes it.
+#[cfg(feature = "host")]
+fn to_stdout(action: impl FnOnce(&mut dyn fmt::Write)) {
+    let mut out = crate::host::Stdout;
+    action(&mut out);
+    out.flush();
+}
+
+/// Builds without an operating system have no stdout.
+#[cfg(not(feature = "host"))]
+fn to_stdout(_action: impl FnOnce(&mut dyn fmt::Write)) {}
 
 /// Bytes that are collected before they are handed over.
 const LINE_BYTES: usize = 128;

@@ -13,6 +13,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
+    #[cfg(unix)]
     fn new(name: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONGEST];
         bytes.get_mut(..name.len())?.copy_from_slice(name);
