@@ -25,6 +25,7 @@ const SECTIONS: &[Section] = &[
     section("errors.rs"),
     section("version.rs"),
     section("arena.rs"),
+    section("arena_extras.rs"),
     section_if("heap_arena.rs", "NETKIT_ARENA_HEAP"),
     section("inspect.rs"),
     section("model.rs"),
@@ -40,7 +41,12 @@ const SECTIONS: &[Section] = &[
     section("cnn/blocks.rs"),
     section("cnn/yolox.rs"),
     section("typed_load.rs"),
+    section("scratch.rs"),
+    section("layers.rs"),
+    section("hooks.rs"),
+    section("output.rs"),
     section_if("tests.rs", "NETKIT_DESKTOP"),
+    section_if("cli.rs", "NETKIT_DESKTOP"),
 ];
 
 const RULE: &str = "========================================================================";

@@ -15,7 +15,7 @@ use crate::arena::Arena;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::format::{Header, Model};
-use crate::network::Network;
+use crate::network::{Network, SharedNetwork};
 use crate::plan::{MemoryPlan, shapes};
 use crate::tensor::{MAX_RANK, Shape, checked_product};
 
@@ -224,11 +224,7 @@ impl Loaded {
     pub(super) unsafe fn region_mut<'a>(&self) -> Result<&'a mut [u8], Error> {
         // SAFETY: `place` took this range from the arena, whose memory is valid by this function's contract.
         let region = unsafe { core::slice::from_raw_parts_mut(self.region, self.region_bytes) };
-        if mappings::is_alive(region, self.blob, self.blob_bytes) {
-            Ok(region)
-        } else {
-            Err(Error::new(ErrorKind::NotLoaded).note("the model ended: its arena was reset, or it was unloaded"))
-        }
+        if mappings::is_alive(region, self.blob, self.blob_bytes) { Ok(region) } else { Err(ENDED) }
     }
 
     /// The network, ready to run.
@@ -241,6 +237,21 @@ impl Loaded {
         // SAFETY: `place` was given these bytes, and they are still valid by this function's contract.
         let blob = unsafe { core::slice::from_raw_parts(self.blob, self.blob_bytes) };
         Network::open(blob, region)
+    }
+
+    /// The network, to look at or to run with scratch memory of the caller.
+    ///
+    /// # Safety
+    /// The memory of the model's arena is valid, and nobody changes the model or its bytes meanwhile.
+    pub(super) unsafe fn shared<'a>(&self) -> Result<SharedNetwork<'a>, Error> {
+        // SAFETY: `place` took this range from the arena, whose memory is valid by this function's contract.
+        let region = unsafe { core::slice::from_raw_parts(self.region.cast_const(), self.region_bytes) };
+        if !mappings::is_alive(region, self.blob, self.blob_bytes) {
+            return Err(ENDED);
+        }
+        // SAFETY: `place` was given these bytes, and they are still valid by this function's contract.
+        let blob = unsafe { core::slice::from_raw_parts(self.blob, self.blob_bytes) };
+        SharedNetwork::open(blob, region)
     }
 }
 
@@ -301,6 +312,9 @@ pub(super) unsafe fn erase(model: *mut nk_model_t) {
     // SAFETY: by this function's contract; any bytes are a handle.
     unsafe { model.cast::<u8>().write_bytes(0, size_of::<nk_model>()) };
 }
+
+const ENDED: Error =
+    Error::new(ErrorKind::NotLoaded).note("the model ended: its arena was reset or rewound, or it was unloaded");
 
 /// The error for a handle without a model.
 pub(super) const NOT_LOADED: Error = Error::new(ErrorKind::NotLoaded);

@@ -96,6 +96,11 @@ impl MemoryPlan {
         })
     }
 
+    /// How activations were placed, for [`super::for_each_layer`].
+    pub(crate) fn placement(&self) -> (Policy, u32) {
+        self.placement
+    }
+
     /// Writes the steps and tables; `steps` has [`MemoryPlan::steps`] entries, `tables` has [`MemoryPlan::table_bytes`].
     pub(crate) fn write(&self, model: &Model<'_>, steps: &mut [Step], tables: &mut [u8]) -> Result<(), Error> {
         let mut writer = Writer { steps, tables, next_step: 0, next_table: 0 };
@@ -123,7 +128,7 @@ pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
     Ok((input, shape))
 }
 
-fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
+pub(super) fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
     let header = model.header();
     let [a, b, c, _] = header.input_shape;
     let shape = match (header.network, header.input_rank) {
@@ -228,7 +233,7 @@ fn best_placement(model: &Model<'_>, peak: u32, keeps_taps: bool) -> Result<(Sch
 }
 
 /// Hands out offsets of tables.
-fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
+pub(super) fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
     let offset = *next;
     *next = offset.checked_add(bytes).ok_or(Error::new(ErrorKind::SizeOverflow).note("the tables are too large"))?;
     Ok(offset)

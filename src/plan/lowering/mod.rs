@@ -217,7 +217,8 @@ impl<'m, 's> Lowering<'m, 's> {
         self.shape = shape;
     }
 
-    fn operand(&self, value: Value) -> Operand {
+    /// Where a tensor lies.
+    pub(crate) fn operand(&self, value: Value) -> Operand {
         match value.home {
             Home::Input => Operand::new(Place::Input, value.first, value.elems),
             Home::Output => Operand::new(Place::Output, value.first, value.elems),
