@@ -837,7 +837,8 @@ typedef enum nk_dtype nk_dtype_t;
  * Tensors
  * ========================================================================
  * A tensor describes values that lie somewhere else, row-major unless its strides say otherwise. It owns nothing: the
- * values of a view are yours. Extents whose product does not fit 32 bits of bytes give a view without values.
+ * values of a view are yours, those of a tensor that was created are the arena's. Extents whose product does not fit 32
+ * bits of bytes give a view without values.
  */
 
 /** Shape and place of an array of numbers. It owns nothing. */
@@ -862,6 +863,45 @@ struct nk_tensor {
 typedef struct nk_tensor nk_tensor_t;
 
 /**
+ * Makes a tensor [rows, cols] of floats in an arena. Its values are not cleared.
+ *
+ * - arena: gives 4 * rows * cols bytes at a multiple of 4; when it is reset, the tensor ends.
+ * - rows, cols: extents, at least 1.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL and for more than 4 GiB, or NK_ERR_ARENA_OVERFLOW when the arena has
+ * too little room or an extent is 0. Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_create_2d(nk_arena_t *arena, uint32_t rows, uint32_t cols, nk_tensor_t *out);
+
+/**
+ * Makes a tensor of floats in an arena. Its values are not cleared.
+ *
+ * - arena: gives 4 bytes for each element at a multiple of 4; when it is reset, the tensor ends.
+ * - rank: number of dimensions, 1 to NK_MAX_TENSOR_RANK.
+ * - shape: rank extents, at least 1 each, outermost first.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, another rank and more than 4 GiB, or NK_ERR_ARENA_OVERFLOW when the
+ * arena has too little room or an extent is 0. Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_create_nd(nk_arena_t *arena, uint32_t rank, const uint32_t *shape, nk_tensor_t *out);
+
+/**
+ * Makes a tensor over values of any type.
+ *
+ * - data: the values, row-major; may be NULL.
+ * - dtype: their type.
+ * - rank: number of dimensions, 1 to NK_MAX_TENSOR_RANK.
+ * - shape: rank extents, outermost first.
+ * - out: filled in on success.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL as shape or out, another rank, an unknown type and more than 4 GiB.
+ * Threads: any. Cost: constant. Since 0.1.0.
+ */
+nk_status_t nk_tensor_view_nd(void *data, nk_dtype_t dtype, uint32_t rank, const uint32_t *shape, nk_tensor_t *out);
+
+/**
  * Makes a tensor [rows, cols] over floats.
  *
  * - data: rows * cols floats; may be NULL.
@@ -883,6 +923,35 @@ void nk_tensor_view_3d_int8(int8_t *data, uint32_t h, uint32_t w, uint32_t c, nk
  * Since 0.1.0.
  */
 void nk_tensor_view_1d_int32(int32_t *data, uint32_t length, nk_tensor_t *out);
+
+/**
+ * Copies floats to the first elements of a tensor.
+ *
+ * - tensor: a tensor of floats; its elements must follow each other.
+ * - values: count floats; they may overlap the tensor.
+ * - count: number of floats, 1 to the number of elements. Elements beyond it stay as they are.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, another count, and a tensor without values or of another type.
+ * Threads: any. Cost: linear. Since 0.1.0.
+ */
+nk_status_t nk_tensor_fill(nk_tensor_t *tensor, const float *values, uint32_t count);
+
+/** Prints a tensor to C stdout under the name `Tensor`; otherwise as nk_tensor_print_labeled(). Threads: any. Since 0.1.0. */
+void nk_tensor_print(const nk_tensor_t *tensor);
+
+/**
+ * Prints shape and values of a tensor to C stdout, in one line such as
+ * `LABEL: shape=[2, 2] values=[1.0000, 2.5000, -3.0000, inf]`.
+ *
+ * Floats have four decimals, integers none. All elements are printed in the order of memory; `values=[empty]` when there
+ * are none or the type is unknown. Stdout is flushed. Builds without an operating system print nothing.
+ *
+ * - label: UTF-8 text; `Tensor` when NULL. What follows a byte that is not UTF-8 is left out.
+ * - tensor: a tensor; nothing is printed for NULL.
+ *
+ * Threads: any; stdout is shared. Cost: linear. Since 0.1.0.
+ */
+void nk_tensor_print_labeled(const char *label, const nk_tensor_t *tensor);
 
 /** First float of a tensor; NULL when its type is another one. Threads: any. Since 0.1.0. */
 float *nk_tensor_data_f32(nk_tensor_t *tensor);
@@ -911,6 +980,277 @@ const int32_t *nk_tensor_data_i32_const(const nk_tensor_t *tensor);
  * Returns (h * width + w) * channels + c, cut to 32 bits; 0 for NULL. Threads: any. Cost: constant. Since 0.1.0.
  */
 uint32_t nk_tensor_index_nhwc(const nk_tensor_t *tensor, uint32_t h, uint32_t w, uint32_t c);
+
+/* ========================================================================
+ * Operations on tensors
+ * ========================================================================
+ * They work on tensors of floats. The checks tell whether shapes fit; an operation checks for itself. When its tensors do
+ * not fit, it prints a line to C stdout, such as `MulND shape mismatch` or `ReLU: the tensor is not of type float32`, and
+ * writes nothing; with NULL as a tensor it does nothing at all. Builds without an operating system print nothing.
+ *
+ * All but nk_ops_mat_add() and nk_ops_mat_mul() take the elements of a tensor in the order of memory and do not look at
+ * strides. The result may be written over an operand: `c` is the same tensor as `a` or `b`, or apart from both. Only
+ * nk_ops_mat_mul() needs it to be apart.
+ */
+
+/** Whether two tensors have the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_elementwise_valid(const nk_tensor_t *a, const nk_tensor_t *b);
+
+/** Whether three tensors are matrices of the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_check_same_shape_2d(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether three tensors have the same shape; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_check_same_shape_nd(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether `c` has the shape of the matrix product of `a` and `b`; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_matmul_valid(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/** Whether three tensors have the same shape, which may have any rank; false for NULL. Threads: any. Since 0.1.0. */
+bool nk_ops_is_elementwise_valid_nd(const nk_tensor_t *a, const nk_tensor_t *b, const nk_tensor_t *c);
+
+/**
+ * Whether the result of an operation on `a` can be written to `c`: both have the same shape; false for NULL. Threads:
+ * any. Since 0.1.0.
+ */
+bool nk_ops_is_unary_op_valid(const nk_tensor_t *a, const nk_tensor_t *c);
+
+/**
+ * Multiplies two tensors of the same shape element by element: c = a * b.
+ *
+ * - a, b: operands.
+ * - c: receives the products in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `Mul error: shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies all elements of a tensor by a number: c = a * scalar.
+ *
+ * - a: operand.
+ * - scalar: the number.
+ * - c: receives the products in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `MulScalar shape mismatch` when `c` has fewer elements. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul_scalar(const nk_tensor_t *a, float scalar, nk_tensor_t *c);
+
+/**
+ * Adds two matrices: c = a + b.
+ *
+ * The strides of all three are honoured, so that a matrix may be part of a larger one or lie transposed.
+ *
+ * - a, b: matrices of the same shape.
+ * - c: receives the sums; same shape.
+ *
+ * Prints `Shape mismatch in Add()` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mat_add(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Adds two tensors of the same shape element by element: c = a + b.
+ *
+ * - a, b: operands of any rank.
+ * - c: receives the sums; same shape.
+ *
+ * Prints `Shape mismatch in AddND()` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mat_add_nd(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies two matrices: c = a b.
+ *
+ * The strides of all three are honoured, so that a matrix may be part of a larger one or lie transposed.
+ *
+ * - a: [rows, n].
+ * - b: [n, columns].
+ * - c: [rows, columns]; must not overlap the others.
+ *
+ * Prints `MatMul shape mismatch` when the shapes do not fit. Threads: any. Cost: rows * n * columns multiplications;
+ * about 200 bytes of stack. Since 0.1.0.
+ */
+void nk_ops_mat_mul(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Multiplies two tensors of the same shape element by element: c = a * b.
+ *
+ * - a, b: operands of any rank.
+ * - c: receives the products; same shape.
+ *
+ * Prints `MulND shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_mul_nd(const nk_tensor_t *a, const nk_tensor_t *b, nk_tensor_t *c);
+
+/**
+ * Rectifies: c = a where a > 0, else 0. NaN becomes 0.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `ReLU shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_relu(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Logistic function: c = 1 / (1 + exp(-a)).
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `Sigmoid shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_sigmoid(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Hyperbolic tangent: c = tanh(a).
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `Tanh shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_tanh(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Leaky rectifier: c = a where a > 0, else alpha * a.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ * - alpha: slope below 0.
+ *
+ * Prints `LeakyReLU shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_leaky_relu(const nk_tensor_t *a, nk_tensor_t *c, float alpha);
+
+/**
+ * Rectifier with a ceiling: c = min(max(a, 0), 6). NaN stays NaN.
+ *
+ * - a: operand.
+ * - c: receives the result; same shape.
+ *
+ * Prints `ReLU6 shape mismatch` when the shapes do not fit. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_relu6(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Softmax over all elements of a tensor, whatever its shape: c = exp(a - max) / sum of exp(a - max). See
+ * nk_ops_softmax_axis() for the softmax of each row.
+ *
+ * - a: operand.
+ * - c: receives the result in the order of memory; needs as many elements, in any shape.
+ *
+ * Prints `Softmax shape mismatch` when `c` has fewer elements. Threads: any. Cost: linear. Since 0.1.0.
+ */
+void nk_ops_softmax(const nk_tensor_t *a, nk_tensor_t *c);
+
+/**
+ * Softmax along one dimension: the elements that differ in that index alone sum to 1. Unlike its neighbours it prints
+ * nothing and returns a status.
+ *
+ * - a: operand; its elements must follow each other.
+ * - c: receives the result; same shape. It may be the same tensor as `a`.
+ * - axis: the dimension from 0, outermost first; a negative one counts from behind, -1 being the last.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, a dimension that `a` does not have, different shapes, and a tensor
+ * without values or of another type. Threads: any. Cost: linear; the last dimension is the fastest. Since 0.1.0.
+ */
+nk_status_t nk_ops_softmax_axis(const nk_tensor_t *a, nk_tensor_t *c, int32_t axis);
+
+/* ========================================================================
+ * Convolutions
+ * ========================================================================
+ * One convolution by itself, on floats that follow each other. Elements outside the input count as 0. You choose the size
+ * of the output: output row y reads the input rows from y * stride - pad_h on, columns likewise, and the padding at the
+ * end is whatever that comes to. Usual is (size + padding at both ends - kernel) / stride + 1.
+ *
+ * When the tensors do not fit, a line such as `Conv2D shape mismatch` or `Conv2D: the weights are NULL` is printed to C
+ * stdout and nothing is written; with NULL as an argument nothing happens at all. Builds without an operating system print
+ * nothing.
+ *
+ * These functions get no memory to work in and use none: no arena, no heap. They are therefore slower than the same layer
+ * in a model, which has scratch memory: a depthwise convolution, and a convolution with at most 48 weights for an output
+ * channel and at least 16 output pixels, take the plain loops of the reference kernels.
+ */
+
+/** A convolution with a square kernel. */
+struct nk_conv2d {
+    /** Rows and columns of the kernel, at least 1. */
+    int kernel_size;
+    /** Step between two windows on both axes, at least 1. */
+    int stride;
+    /** Rows of zeros above the input, at least 0. */
+    int pad_h;
+    /** Columns of zeros to the left of the input, at least 0. */
+    int pad_w;
+    /** Rows below the input; NK_PAD_MIRROR for as many as above. The output's height decides, not this. */
+    int pad_h_end;
+    /** Columns to the right of the input; NK_PAD_MIRROR for as many as to the left. The output's width decides, not this. */
+    int pad_w_end;
+    /** Channels of the input. */
+    int in_channels;
+    /** Channels of the output. */
+    int out_channels;
+    /** [out_channels, kernel_size, kernel_size, in_channels]; only read. */
+    float *weights;
+    /** out_channels floats, only read; NULL for zeros. */
+    float *bias;
+};
+
+/** A convolution with a square kernel. */
+typedef struct nk_conv2d nk_conv2d_t;
+
+/** A convolution that has a kernel of its own for each channel. */
+struct nk_depthwise_conv2d {
+    /** Rows of the kernels, at least 1. */
+    int kernel_h;
+    /** Columns of the kernels, at least 1. */
+    int kernel_w;
+    /** Step between two windows on both axes, at least 1. */
+    int stride;
+    /** Rows of zeros above the input, at least 0. */
+    int pad_h;
+    /** Columns of zeros to the left of the input, at least 0. */
+    int pad_w;
+    /** Rows below the input; NK_PAD_MIRROR for as many as above. The output's height decides, not this. */
+    int pad_h_end;
+    /** Columns to the right of the input; NK_PAD_MIRROR for as many as to the left. The output's width decides, not this. */
+    int pad_w_end;
+    /** Channels of input and output. */
+    int channels;
+    /** [channels, kernel_h, kernel_w]; only read. */
+    float *weights;
+    /** channels floats, only read; NULL for zeros. */
+    float *bias;
+};
+
+/** A convolution that has a kernel of its own for each channel. */
+typedef struct nk_depthwise_conv2d nk_depthwise_conv2d_t;
+
+/**
+ * Convolves a map: output[y][x][o] = bias[o] + the sum over ky, kx, i of
+ * input[y * stride + ky - pad_h][x * stride + kx - pad_w][i] * weights[o][ky][kx][i]. No activation.
+ *
+ * - conv: the convolution.
+ * - input: [height, width, in_channels].
+ * - output: [height, width, out_channels] of any height and width; must not overlap input, weights and bias.
+ *
+ * Prints `Conv2D shape mismatch` when rank or channels of a tensor do not fit. Threads: any. Cost: one multiplication for
+ * each output element and weight of its channel. Since 0.1.0.
+ */
+void nk_conv2d_forward(const nk_conv2d_t *conv, const nk_tensor_t *input, nk_tensor_t *output);
+
+/**
+ * Convolves each channel of a map with its own kernel: output[y][x][c] = bias[c] + the sum over ky, kx of
+ * input[y * stride + ky - pad_h][x * stride + kx - pad_w][c] * weights[c][ky][kx]. No activation.
+ *
+ * - conv: the convolution.
+ * - input: [height, width, channels].
+ * - output: [height, width, channels] of any height and width; must not overlap input, weights and bias.
+ *
+ * Prints `DepthwiseConv2D shape mismatch` when rank or channels of a tensor do not fit. Threads: any. Cost: one
+ * multiplication for each output element and weight of its channel. Since 0.1.0.
+ */
+void nk_depthwise_conv2d_forward(const nk_depthwise_conv2d_t *conv, const nk_tensor_t *input, nk_tensor_t *output);
 
 /* ========================================================================
  * Models: questions
@@ -1086,11 +1426,784 @@ nk_status_t nk_model_run_auto(const nk_model_t *model,
                               uint32_t *output_count);
 
 /* ========================================================================
+ * MLPs, built by hand or loaded
+ * ========================================================================
+ * A network of dense layers over rows of features. By hand: nk_mlp_create(), nk_mlp_init_layer() for every layer,
+ * nk_mlp_init_activation_buffers(), nk_mlp_forward(). From a model: nk_mlp_load(), nk_mlp_forward().
+ *
+ * A network lives in the arena until the arena is reset; its handle must not be used after that.
+ */
+
+/** Activation of a dense layer. */
+enum nk_activation {
+    /** The sum itself. */
+    NK_ACTIVATION_NONE = 0,
+    /** The larger of x and 0. */
+    NK_ACTIVATION_RELU = 1,
+    /** 1 / (1 + exp(-x)). */
+    NK_ACTIVATION_SIGMOID = 2,
+    /** Hyperbolic tangent. */
+    NK_ACTIVATION_TANH = 3,
+    /** x, or x times leaky_alpha below 0. */
+    NK_ACTIVATION_LEAKY_RELU = 4,
+    /** x between 0 and 6. */
+    NK_ACTIVATION_RELU6 = 5,
+    /** Softmax over each row. */
+    NK_ACTIVATION_SOFTMAX = 6,
+};
+
+/** Handle of an MLP. Its content belongs to the library. */
+struct nk_mlp {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_MLP_STORAGE_BYTES];
+};
+
+/** Handle of an MLP. */
+typedef struct nk_mlp nk_mlp_t;
+
+/** Activation of a dense layer. */
+typedef enum nk_activation nk_activation_t;
+
+/**
+ * Begins an MLP whose layers you describe one by one.
+ *
+ * - arena: takes the list of layers in.
+ * - num_layers: 1 to NK_MAX_LAYERS.
+ * - mlp: becomes the handle. It may be uninitialised; it is empty when this fails.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, NK_ERR_ARENA_OVERFLOW without room and for no layers,
+ * NK_ERR_LAYER_CONFIG for too many; the arena is as before then. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_mlp_create(nk_arena_t *arena, uint32_t num_layers, nk_mlp_t *mlp);
+
+/** Whether the handle holds an MLP, finished or not. Threads: any. Since 0.1.0. */
+bool nk_mlp_is_valid(const nk_mlp_t *mlp);
+
+/**
+ * Describes a layer: activation(weights x + bias) for each row.
+ *
+ * Only the description is taken. The values of both tensors must stay until nk_mlp_init_activation_buffers() has copied
+ * them; calling this again replaces the layer, and the buffers must then be made anew.
+ *
+ * - mlp: from nk_mlp_create().
+ * - layer_idx: from 0.
+ * - weights: floats [out_features, in_features].
+ * - bias: floats [1, out_features] or [out_features].
+ * - activation: one of nk_activation_t.
+ * - leaky_alpha: slope below 0 of NK_ACTIVATION_LEAKY_RELU; otherwise without meaning.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, a tensor that is not as above and an index
+ * that is out of range; NK_ERR_WEIGHT_MISMATCH for a bias of another length. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_mlp_init_layer(nk_mlp_t *mlp,
+                              uint32_t layer_idx,
+                              const nk_tensor_t *weights,
+                              const nk_tensor_t *bias,
+                              nk_activation_t activation,
+                              float leaky_alpha);
+
+/**
+ * Finishes an MLP: copies its weights to the arena, checks that the layers fit each other and makes room for what lies
+ * between them.
+ *
+ * An MLP of one layer needs no call: the first nk_mlp_forward() does it for batches of one row. A loaded MLP has its
+ * buffers already and only accepts the number of rows that it was made for.
+ *
+ * - mlp: every layer was described.
+ * - arena: takes weights and buffers in; it may be another one than before.
+ * - batch_rows: rows of an input, at least 1.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, no rows and a weight that is NaN or
+ * infinite; NK_ERR_NOT_INITIALIZED when a layer is missing; NK_ERR_LAYER_CONFIG or NK_ERR_WEIGHT_MISMATCH when layers
+ * do not fit each other; NK_ERR_ARENA_OVERFLOW without room. The arena and the MLP are as before then. Threads: any.
+ * Cost: copies all weights. Since 0.1.0.
+ */
+nk_status_t nk_mlp_init_activation_buffers(nk_mlp_t *mlp, nk_arena_t *arena, uint32_t batch_rows);
+
+/**
+ * Whether nk_mlp_forward() can run: after nk_mlp_init_activation_buffers() or loading, and always for one layer.
+ * Threads: any. Since 0.1.0.
+ */
+bool nk_mlp_has_activation_buffers(const nk_mlp_t *mlp);
+
+/**
+ * Leaves out the softmax at the end of an MLP from now on, or brings it back; see nk_model_set_omit_final_softmax().
+ *
+ * - mlp: an MLP, finished or not; nothing happens without one.
+ * - omit: true to leave the softmax out.
+ *
+ * Threads: any, but not during a run of the MLP. Since 0.1.0.
+ */
+void nk_mlp_set_omit_final_softmax(nk_mlp_t *mlp, bool omit);
+
+/** Whether the softmax at the end of an MLP is left out; false when there is none. Threads: any. Since 0.1.0. */
+bool nk_mlp_omit_final_softmax(const nk_mlp_t *mlp);
+
+/**
+ * Runs an MLP once.
+ *
+ * - mlp: an MLP with buffers.
+ * - arena: any arena; used only when input and output overlap, as by nk_model_run(), and by the first run of a single
+ *   layer that has no buffers yet, which takes them from it.
+ * - input: a tensor whose elements are the rows of one batch or of several, then one after another; floats, or int8
+ *   values for an int8 MLP.
+ * - output: a tensor of the same type with room for all results; its values are written, its description is not.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
+ * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_BUFFER_TOO_SMALL for a short output; NK_ERR_ARENA_OVERFLOW without
+ * room. Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ */
+nk_status_t nk_mlp_forward(nk_mlp_t *mlp, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
+
+/* ========================================================================
+ * CNNs, built by hand or loaded
+ * ========================================================================
+ * A network that works on maps [height, width, channels]. By hand: nk_cnn_create(), one nk_cnn_init_..._layer() for
+ * every layer, nk_cnn_init_activation_buffers(), nk_cnn_forward(). From a model: nk_cnn_load(), nk_cnn_forward().
+ *
+ * A network lives in the arena until the arena is reset; its handle must not be used after that.
+ */
+
+/** Activation of a convolution. */
+enum nk_conv_activation {
+    /** The sum itself. */
+    NK_CONV_ACTIVATION_NONE = 0,
+    /** The larger of x and 0. */
+    NK_CONV_ACTIVATION_RELU = 1,
+    /** 1 / (1 + exp(-x)). */
+    NK_CONV_ACTIVATION_SIGMOID = 2,
+    /** Hyperbolic tangent. */
+    NK_CONV_ACTIVATION_TANH = 3,
+    /** x, or x times leaky_alpha below 0. */
+    NK_CONV_ACTIVATION_LEAKY_RELU = 4,
+    /** x between 0 and 6. */
+    NK_CONV_ACTIVATION_RELU6 = 5,
+    /** Softmax over the whole map. */
+    NK_CONV_ACTIVATION_SOFTMAX = 6,
+};
+
+/** Handle of a CNN. Its content belongs to the library. */
+struct nk_cnn {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_CNN_STORAGE_BYTES];
+};
+
+/** Handle of a CNN. */
+typedef struct nk_cnn nk_cnn_t;
+
+/** Activation of a convolution. */
+typedef enum nk_conv_activation nk_conv_activation_t;
+
+/**
+ * Begins a CNN whose layers you describe one by one.
+ *
+ * - arena: takes the list of layers in.
+ * - num_layers: 1 to NK_MAX_LAYERS.
+ * - cnn: becomes the handle. It may be uninitialised; it is empty when this fails.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, NK_ERR_ARENA_OVERFLOW without room and for no layers,
+ * NK_ERR_LAYER_CONFIG for too many; the arena is as before then. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_create(nk_arena_t *arena, uint32_t num_layers, nk_cnn_t *cnn);
+
+/** Whether the handle holds a CNN, finished or not. Threads: any. Since 0.1.0. */
+bool nk_cnn_is_valid(const nk_cnn_t *cnn);
+
+/**
+ * Finishes a CNN: copies its weights to the arena, checks that the layers fit each other and makes room for what lies
+ * between them, for the feature taps and for the output.
+ *
+ * A loaded CNN has its buffers already and only accepts the input that it was made for.
+ *
+ * - cnn: every layer was described.
+ * - arena: takes weights and buffers in; it may be another one than before.
+ * - in_h, in_w, in_c: extents of the input, each at least 1.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, an extent of 0 and a weight that is NaN or
+ * infinite; NK_ERR_NOT_INITIALIZED when a layer or the heads of a pyramid are missing; NK_ERR_LAYER_CONFIG or
+ * NK_ERR_WEIGHT_MISMATCH when layers do not fit each other or the height and width given for a block;
+ * NK_ERR_ARENA_OVERFLOW without room. The arena and the CNN are as before then. Threads: any. Cost: copies all weights.
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_activation_buffers(nk_cnn_t *cnn, nk_arena_t *arena, uint32_t in_h, uint32_t in_w, uint32_t in_c);
+
+/** Whether nk_cnn_forward() can run: after nk_cnn_init_activation_buffers() or loading. Threads: any. Since 0.1.0. */
+bool nk_cnn_has_activation_buffers(const nk_cnn_t *cnn);
+
+/** Scratch of the kernels outside the arena: none, so that this returns 0. Threads: any. Since 0.1.0. */
+size_t nk_cnn_kernel_workspace_bytes(const nk_cnn_t *cnn);
+
+/**
+ * Leaves out the softmax at the end of an int8 CNN from now on, or brings it back; see
+ * nk_model_set_omit_final_softmax(). Nothing happens to a CNN of floats: load it as nk_model_t to leave its softmax out.
+ *
+ * - cnn: an int8 CNN; nothing happens without one.
+ * - omit: true to leave the softmax out.
+ *
+ * Threads: any, but not during a run of the CNN. Since 0.1.0.
+ */
+void nk_cnn_set_omit_final_softmax(nk_cnn_t *cnn, bool omit);
+
+/**
+ * Whether the softmax at the end of a CNN is left out; false when there is none and for floats. Threads: any. Since
+ * 0.1.0.
+ */
+bool nk_cnn_omit_final_softmax(const nk_cnn_t *cnn);
+
+/**
+ * Runs a CNN once.
+ *
+ * - cnn: a CNN with buffers.
+ * - arena: any arena; used only when the input is the output of an earlier run: it then is copied to the arena's free
+ *   memory for the duration of the run. Nothing is taken from it.
+ * - input: a tensor of height * width * channels elements in that order; floats, or int8 values for an int8 CNN.
+ * - output: becomes a view of the result inside the network, whatever it was: [height, width, channels], or
+ *   [1, features] behind a flatten layer. Every run of a network gives the same address; the values change with the
+ *   next run and end with the arena.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
+ * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy. `output` is as before then.
+ * Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ */
+nk_status_t nk_cnn_forward(nk_cnn_t *cnn, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
+
+/**
+ * The map that a feature tap marks, as the last run left it.
+ *
+ * A CNN behind this kind of handle keeps its taps; behind nk_model_t their memory is used for other things as soon as
+ * the network has read them.
+ *
+ * - cnn: a CNN with buffers; the arena is as it was.
+ * - tap_id: 0 to 3.
+ *
+ * Returns nk_cnn_get_feature_tap_elems() floats [height, width, channels], which mean nothing before the first run;
+ * NULL when there is no such tap. Threads: any. Since 0.1.0.
+ */
+float *nk_cnn_get_feature_tap_buffer(const nk_cnn_t *cnn, uint8_t tap_id);
+
+/** Number of floats at nk_cnn_get_feature_tap_buffer(); 0 when there is no such tap. Threads: any. Since 0.1.0. */
+uint32_t nk_cnn_get_feature_tap_elems(const nk_cnn_t *cnn, uint8_t tap_id);
+
+/* ========================================================================
+ * CNN: simple layers
+ * ========================================================================
+ * Each call describes one layer of a CNN from nk_cnn_create(). Only the description is taken: weights must stay where
+ * they are until nk_cnn_init_activation_buffers() has copied them. Calling again replaces the layer, and the buffers must
+ * then be made anew. Weights are never written to; a bias that is NULL is all zeros.
+ *
+ * All return NK_OK; NK_ERR_NOT_INITIALIZED when cnn is NULL or holds no network; NK_ERR_INVALID_ARGUMENT for an index
+ * out of range, NULL weights, a negative size, and padding that the format cannot express: padding at an end is that at
+ * the start, which NK_PAD_MIRROR stands for, or up to 15 more. Whether a layer fits its input is checked by
+ * nk_cnn_init_activation_buffers(). Threads: any.
+ */
+
+/**
+ * Describes a convolution with a square kernel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - kernel_size: height and width of the kernel.
+ * - stride: step on both axes.
+ * - in_channels, out_channels: channels before and after.
+ * - weights: floats [out_channels, kernel_size, kernel_size, in_channels].
+ * - bias: out_channels floats, or NULL.
+ * - activation: one of nk_conv_activation_t.
+ * - leaky_alpha: slope below 0 of NK_CONV_ACTIVATION_LEAKY_RELU; otherwise without meaning.
+ * - pad_h, pad_w: rows above and columns to the left, 0 to 255.
+ * - pad_h_end, pad_w_end: rows below and columns to the right.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_conv_layer(nk_cnn_t *cnn,
+                                   uint32_t layer_idx,
+                                   int kernel_size,
+                                   int stride,
+                                   int in_channels,
+                                   int out_channels,
+                                   const float *weights,
+                                   const float *bias,
+                                   nk_conv_activation_t activation,
+                                   float leaky_alpha,
+                                   int pad_h,
+                                   int pad_w,
+                                   int pad_h_end,
+                                   int pad_w_end);
+
+/**
+ * Describes a depthwise convolution: each channel has a kernel of its own.
+ *
+ * - cnn, layer_idx: which layer.
+ * - kernel_h, kernel_w: height and width of the kernel, 1 to 255. The format has one field for the width of a
+ *   rectangular kernel and for padding at the ends; combinations that it cannot express are refused.
+ * - stride: step on both axes.
+ * - channels: channels before and after.
+ * - weights: floats [channels, kernel_h, kernel_w].
+ * - bias: channels floats, or NULL.
+ * - activation, leaky_alpha: as in nk_cnn_init_conv_layer().
+ * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_depthwise_conv_layer(nk_cnn_t *cnn,
+                                             uint32_t layer_idx,
+                                             int kernel_h,
+                                             int kernel_w,
+                                             int stride,
+                                             int channels,
+                                             const float *weights,
+                                             const float *bias,
+                                             nk_conv_activation_t activation,
+                                             float leaky_alpha,
+                                             int pad_h,
+                                             int pad_w,
+                                             int pad_h_end,
+                                             int pad_w_end);
+
+/**
+ * Describes a maximum pooling. Padding never is the maximum.
+ *
+ * - cnn, layer_idx: which layer.
+ * - pool_h, pool_w: height and width of the window; the width 1 to 255.
+ * - stride: step on both axes.
+ * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_pool_layer(nk_cnn_t *cnn,
+                                   uint32_t layer_idx,
+                                   int pool_h,
+                                   int pool_w,
+                                   int stride,
+                                   int pad_h,
+                                   int pad_w,
+                                   int pad_h_end,
+                                   int pad_w_end);
+
+/** Describes an average pooling over the values inside the map; otherwise as nk_cnn_init_pool_layer(). Since 0.1.0. */
+nk_status_t nk_cnn_init_avg_pool_layer(nk_cnn_t *cnn,
+                                       uint32_t layer_idx,
+                                       int pool_h,
+                                       int pool_w,
+                                       int stride,
+                                       int pad_h,
+                                       int pad_w,
+                                       int pad_h_end,
+                                       int pad_w_end);
+
+/**
+ * Describes a batch normalisation that is folded to x * scale + bias for each channel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - channels: channels.
+ * - scale: channels floats.
+ * - bias: channels floats, or NULL.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_batch_norm_layer(nk_cnn_t *cnn, uint32_t layer_idx, int channels, const float *scale, const float *bias);
+
+/**
+ * Describes a layer normalisation over the channels of each pixel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - channels: channels.
+ * - eps: added to the variance, not negative.
+ * - weight: channels floats that the normalised values are multiplied by.
+ * - bias: channels floats, or NULL.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_layernorm_layer(nk_cnn_t *cnn,
+                                        uint32_t layer_idx,
+                                        int channels,
+                                        float eps,
+                                        const float *weight,
+                                        const float *bias);
+
+/** Describes a flatten layer: the map becomes one row of features. Since 0.1.0. */
+nk_status_t nk_cnn_init_flatten_layer(nk_cnn_t *cnn, uint32_t layer_idx);
+
+/**
+ * Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), also in the statuses:
+ * NK_ERR_INVALID_ARGUMENT when cnn is NULL or holds no network. Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_dense_layer(nk_cnn_t *cnn,
+                                    uint32_t layer_idx,
+                                    const nk_tensor_t *weights,
+                                    const nk_tensor_t *bias,
+                                    nk_activation_t activation,
+                                    float leaky_alpha);
+
+/* ========================================================================
+ * CNN: blocks
+ * ========================================================================
+ * As the simple layers, with these differences: all return NK_ERR_INVALID_ARGUMENT when cnn or arena is NULL or cnn holds
+ * no network, and NK_ERR_ARENA_OVERFLOW when the arena has no room for the list of the block's tensors. spatial_h and
+ * spatial_w are height and width of the map at the block's input; nk_cnn_init_activation_buffers() compares them with
+ * the real ones. A batch norm is x * scale + bias; its scale and bias may be NULL for 1 and 0.
+ */
+
+/**
+ * Describes a ConvNeXt V2 block: depthwise 7x7, layer norm, expansion to four times the channels, GELU, global response
+ * normalisation, projection, and the input added.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - channels: channels before and after.
+ * - eps: of the layer norm and of the response normalisation.
+ * - dw_weights, dw_bias: floats [channels, 7, 7] and [channels].
+ * - ln_weight, ln_bias: channels floats each.
+ * - pw1_weight, pw1_bias: floats [4 * channels, channels] and [4 * channels].
+ * - grn_gamma, grn_beta: 4 * channels floats each.
+ * - pw2_weight, pw2_bias: floats [channels, 4 * channels] and [channels].
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_convnextv2_block_layer(nk_cnn_t *cnn,
+                                               nk_arena_t *arena,
+                                               uint32_t layer_idx,
+                                               uint32_t spatial_h,
+                                               uint32_t spatial_w,
+                                               int channels,
+                                               float eps,
+                                               const float *dw_weights,
+                                               const float *dw_bias,
+                                               const float *ln_weight,
+                                               const float *ln_bias,
+                                               const float *pw1_weight,
+                                               const float *pw1_bias,
+                                               const float *grn_gamma,
+                                               const float *grn_beta,
+                                               const float *pw2_weight,
+                                               const float *pw2_bias);
+
+/**
+ * Describes a universal inverted bottleneck of MobileNetV4: optional depthwise convolution, expansion, optional depthwise
+ * convolution, projection, a batch norm behind each. The input is added when the stride is 1 and the channels stay.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels, out_channels: channels before and after.
+ * - start_dw_kernel, middle_dw_kernel: kernels of the depthwise convolutions; 0 for none, whose pointers are not looked
+ *   at.
+ * - stride: stride of the block.
+ * - middle_dw_downsample: not 0 when the middle convolution has the stride, 0 when the first one has it.
+ * - expand_ratio: expanded channels E are this times in_channels, rounded to a multiple of 8.
+ * - start_dw_weights, start_dw_bias: floats [in_channels, k, k] and [in_channels].
+ * - start_bn_scale, start_bn_bias: in_channels floats each.
+ * - expand_weights, expand_bias: floats [E, in_channels] and [E].
+ * - expand_bn_scale, expand_bn_bias: E floats each.
+ * - middle_dw_weights, middle_dw_bias: floats [E, k, k] and [E].
+ * - middle_bn_scale, middle_bn_bias: E floats each.
+ * - proj_weights, proj_bias: floats [out_channels, E] and [out_channels].
+ * - proj_bn_scale, proj_bn_bias: out_channels floats each.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_mobilenetv4_uib_layer(nk_cnn_t *cnn,
+                                              nk_arena_t *arena,
+                                              uint32_t layer_idx,
+                                              uint32_t spatial_h,
+                                              uint32_t spatial_w,
+                                              int in_channels,
+                                              int out_channels,
+                                              int start_dw_kernel,
+                                              int middle_dw_kernel,
+                                              int stride,
+                                              int middle_dw_downsample,
+                                              float expand_ratio,
+                                              const float *start_dw_weights,
+                                              const float *start_dw_bias,
+                                              const float *start_bn_scale,
+                                              const float *start_bn_bias,
+                                              const float *expand_weights,
+                                              const float *expand_bias,
+                                              const float *expand_bn_scale,
+                                              const float *expand_bn_bias,
+                                              const float *middle_dw_weights,
+                                              const float *middle_dw_bias,
+                                              const float *middle_bn_scale,
+                                              const float *middle_bn_bias,
+                                              const float *proj_weights,
+                                              const float *proj_bias,
+                                              const float *proj_bn_scale,
+                                              const float *proj_bn_bias);
+
+/**
+ * Describes a basic block of ResNet: two 3x3 convolutions with batch norm, the shortcut added, ReLU.
+ *
+ * The shortcut is the input itself when the stride is 1 and the channels stay; the pointers of the shortcut are not
+ * looked at then. Otherwise it is a 1x1 convolution with batch norm.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels, out_channels: channels before and after.
+ * - stride: stride of the first convolution and of the shortcut.
+ * - conv1_weights, conv1_bias: floats [out_channels, 3, 3, in_channels] and [out_channels].
+ * - bn1_scale, bn1_bias: out_channels floats each.
+ * - conv2_weights, conv2_bias: floats [out_channels, 3, 3, out_channels] and [out_channels].
+ * - bn2_scale, bn2_bias: out_channels floats each.
+ * - shortcut_weights, shortcut_bias: floats [out_channels, in_channels] and [out_channels].
+ * - shortcut_bn_scale, shortcut_bn_bias: out_channels floats each.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_resnet_basic_block_layer(nk_cnn_t *cnn,
+                                                 nk_arena_t *arena,
+                                                 uint32_t layer_idx,
+                                                 uint32_t spatial_h,
+                                                 uint32_t spatial_w,
+                                                 int in_channels,
+                                                 int out_channels,
+                                                 int stride,
+                                                 const float *conv1_weights,
+                                                 const float *conv1_bias,
+                                                 const float *bn1_scale,
+                                                 const float *bn1_bias,
+                                                 const float *conv2_weights,
+                                                 const float *conv2_bias,
+                                                 const float *bn2_scale,
+                                                 const float *bn2_bias,
+                                                 const float *shortcut_weights,
+                                                 const float *shortcut_bias,
+                                                 const float *shortcut_bn_scale,
+                                                 const float *shortcut_bn_bias);
+
+/* ========================================================================
+ * CNN: YOLOX
+ * ========================================================================
+ * As the other blocks. A head has num_convs 3x3 convolutions in each of its two branches: the arrays of pointers have as
+ * many entries, and are only read during the call. They may be NULL when num_convs is 0; an array of biases may be NULL
+ * for zeros.
+ */
+
+/**
+ * Describes a decoupled head of YOLOX: a stem, a branch for classes, a branch for box and objectness. Its output has
+ * 5 + num_classes channels: box 0 to 3, objectness 4, classes from 5 on.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels: channels of the input.
+ * - hidden_dim: channels H inside the head.
+ * - num_classes: classes.
+ * - num_convs: convolutions in each branch, 0 to 255.
+ * - stem_weights, stem_bias: floats [H, in_channels] and [H].
+ * - cls_conv_weights, cls_conv_bias: num_convs pointers to floats [H, 3, 3, H] and [H].
+ * - reg_conv_weights, reg_conv_bias: the same for the other branch.
+ * - cls_pred_weights, cls_pred_bias: floats [num_classes, H] and [num_classes].
+ * - reg_pred_weights, reg_pred_bias: floats [4, H] and [4].
+ * - obj_pred_weights, obj_pred_bias: floats [1, H] and [1].
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_yolox_decoupled_head_layer(nk_cnn_t *cnn,
+                                                   nk_arena_t *arena,
+                                                   uint32_t layer_idx,
+                                                   uint32_t spatial_h,
+                                                   uint32_t spatial_w,
+                                                   int in_channels,
+                                                   int hidden_dim,
+                                                   int num_classes,
+                                                   int num_convs,
+                                                   const float *stem_weights,
+                                                   const float *stem_bias,
+                                                   float *const *cls_conv_weights,
+                                                   float *const *cls_conv_bias,
+                                                   float *const *reg_conv_weights,
+                                                   float *const *reg_conv_bias,
+                                                   const float *cls_pred_weights,
+                                                   const float *cls_pred_bias,
+                                                   const float *reg_pred_weights,
+                                                   const float *reg_pred_bias,
+                                                   const float *obj_pred_weights,
+                                                   const float *obj_pred_bias);
+
+/**
+ * Describes a feature tap: the map at this place is kept for a feature pyramid behind it, and for
+ * nk_cnn_get_feature_tap_buffer(). It changes nothing.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above; nothing is taken from the arena.
+ * - channels: channels of the map.
+ * - tap_id: 0 to 3. A later tap with the same number replaces this one.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_feature_tap_layer(nk_cnn_t *cnn,
+                                          nk_arena_t *arena,
+                                          uint32_t layer_idx,
+                                          uint32_t spatial_h,
+                                          uint32_t spatial_w,
+                                          int channels,
+                                          uint8_t tap_id);
+
+/**
+ * Describes a feature pyramid of YOLOX with a head on each of three scales. It reads feature tap 0 (C3, four times the
+ * height and width of its input) and tap 1 (C4, twice), which stand before it. nk_cnn_set_yolox_pafpn_head() must
+ * follow for scale 0, 1 and 2.
+ *
+ * Its output is one row of (16 + 4 + 1) * c5_h * c5_w * (5 + num_classes) floats: the predictions of scale 0, 1 and 2,
+ * each as nk_cnn_init_yolox_decoupled_head_layer() says.
+ *
+ * - cnn, arena, layer_idx: see above.
+ * - c5_h, c5_w: height and width of the map at its input.
+ * - c3_channels, c4_channels, c5_channels: channels of tap 0, of tap 1 and of the input.
+ * - hidden_dim: channels H inside the pyramid and the heads.
+ * - num_classes, num_convs: of each head.
+ * - lat3_weights to lat5_bias: floats [H, channels of the map] and [H].
+ * - td_p4_dw_weights to bu_n5_pw_bias: four refinements, each a depthwise convolution of floats [H, 3, 3] and [H], and
+ *   a pointwise one of floats [H, H] and [H]; top-down at P4 and P3, bottom-up at N4 and N5.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_yolox_pafpn_layer(nk_cnn_t *cnn,
+                                          nk_arena_t *arena,
+                                          uint32_t layer_idx,
+                                          uint32_t c5_h,
+                                          uint32_t c5_w,
+                                          int c3_channels,
+                                          int c4_channels,
+                                          int c5_channels,
+                                          int hidden_dim,
+                                          int num_classes,
+                                          int num_convs,
+                                          const float *lat3_weights,
+                                          const float *lat3_bias,
+                                          const float *lat4_weights,
+                                          const float *lat4_bias,
+                                          const float *lat5_weights,
+                                          const float *lat5_bias,
+                                          const float *td_p4_dw_weights,
+                                          const float *td_p4_dw_bias,
+                                          const float *td_p4_pw_weights,
+                                          const float *td_p4_pw_bias,
+                                          const float *td_p3_dw_weights,
+                                          const float *td_p3_dw_bias,
+                                          const float *td_p3_pw_weights,
+                                          const float *td_p3_pw_bias,
+                                          const float *bu_n4_dw_weights,
+                                          const float *bu_n4_dw_bias,
+                                          const float *bu_n4_pw_weights,
+                                          const float *bu_n4_pw_bias,
+                                          const float *bu_n5_dw_weights,
+                                          const float *bu_n5_dw_bias,
+                                          const float *bu_n5_pw_weights,
+                                          const float *bu_n5_pw_bias);
+
+/**
+ * Gives a feature pyramid one of its three heads.
+ *
+ * - cnn, layer_idx: a layer from nk_cnn_init_yolox_pafpn_layer().
+ * - scale: 0 for P3, the largest map, 1 for N4, 2 for N5.
+ * - stem_w, stem_b: floats [H, H] and [H]; H is the pyramid's hidden_dim.
+ * - cls_conv_w to obj_pred_b: as in nk_cnn_init_yolox_decoupled_head_layer(), with the pyramid's num_convs and
+ *   num_classes.
+ *
+ * Returns as the other blocks, and NK_ERR_INVALID_ARGUMENT for a layer that is no pyramid and a scale above 2. Since
+ * 0.1.0.
+ */
+nk_status_t nk_cnn_set_yolox_pafpn_head(nk_cnn_t *cnn,
+                                        uint32_t layer_idx,
+                                        uint32_t scale,
+                                        const float *stem_w,
+                                        const float *stem_b,
+                                        const float *const *cls_conv_w,
+                                        const float *const *cls_conv_b,
+                                        const float *const *reg_conv_w,
+                                        const float *const *reg_conv_b,
+                                        const float *cls_pred_w,
+                                        const float *cls_pred_b,
+                                        const float *reg_pred_w,
+                                        const float *reg_pred_b,
+                                        const float *obj_pred_w,
+                                        const float *obj_pred_b);
+
+/* ========================================================================
+ * Loading as MLP or CNN
+ * ========================================================================
+ * The same models as nk_model_load() takes, behind a handle of their kind, whose layers work on tensors. Everything said
+ * there holds. Beside the arena_bytes of nk_plan_memory() this takes up to 256 bytes, for a CNN its output and up to 15
+ * bytes, and for a CNN with feature taps the maps that they keep.
+ */
+
+/**
+ * Loads an MLP from a file, as nk_model_load() does.
+ *
+ * - path: a .nk file.
+ * - arena: takes the MLP in.
+ * - mlp: becomes the handle. It may be uninitialised; it is empty when the file cannot be loaded.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 1 to 9, NK_ERR_UNSUPPORTED_NETWORK for a model of another kind; the arena is as before then.
+ * Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_mlp_load(const char *path, nk_arena_t *arena, nk_mlp_t *mlp, nk_arch_info_t *info);
+
+/**
+ * Loads an MLP from memory, as nk_model_load_memory() does: the bytes are used in place.
+ *
+ * - data: the content of a .nk file, at any address; must stay valid and unchanged as long as the MLP is used.
+ * - size: bytes at `data`.
+ * - arena: takes the MLP in.
+ * - mlp: becomes the handle. What it held stays when the bytes are no model or one of another kind.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 2 to 9, NK_ERR_UNSUPPORTED_NETWORK for a model of another kind; the arena is as before then.
+ * Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_mlp_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_mlp_t *mlp, nk_arch_info_t *info);
+
+/** Whether an MLP computes with int8; false without a finished MLP. Threads: any. Since 0.1.0. */
+bool nk_mlp_is_quantized(const nk_mlp_t *mlp);
+
+/**
+ * Loads a CNN from a file; otherwise as nk_mlp_load().
+ *
+ * - path: a .nk file.
+ * - arena: takes the CNN in.
+ * - cnn: becomes the handle. It may be uninitialised; it is empty when the file cannot be loaded.
+ * - info: filled in on success; may be NULL.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_load(const char *path, nk_arena_t *arena, nk_cnn_t *cnn, nk_arch_info_t *info);
+
+/**
+ * Loads a CNN from memory; otherwise as nk_mlp_load_memory().
+ *
+ * - data: the content of a .nk file, at any address; must stay valid and unchanged as long as the CNN is used.
+ * - size: bytes at `data`.
+ * - arena: takes the CNN in.
+ * - cnn: becomes the handle. What it held stays when the bytes are no model or one of another kind.
+ * - info: filled in on success; may be NULL.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_cnn_t *cnn, nk_arch_info_t *info);
+
+/** Whether a CNN computes with int8; false without a finished CNN. Threads: any. Since 0.1.0. */
+bool nk_cnn_is_quantized(const nk_cnn_t *cnn);
+
+/**
+ * Loads a file into the handle of its kind.
+ *
+ * - path: a .nk file.
+ * - arena: takes the network in.
+ * - kind: receives what it is.
+ * - mlp: becomes the handle of an MLP; may be NULL, a network without a handle is of no use.
+ * - cnn: becomes the handle of a CNN; may be NULL.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 1 to 9, NK_ERR_LAYER_CONFIG for a network of unknown kind; nothing is written then, and the
+ * arena is as before. Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_model_load_auto(const char *path,
+                               nk_arena_t *arena,
+                               nk_network_kind_t *kind,
+                               nk_mlp_t *mlp,
+                               nk_cnn_t *cnn,
+                               nk_arch_info_t *info);
+
+/* ========================================================================
  * Models: bytes, and one model on several threads
  * ========================================================================
  * nk_run() and nk_model_run_scratch() take models of either type: input and output are bytes, that is
  * nk_model_input_bytes() and nk_model_output_bytes() of them, in native floats or in int8 values.
- * 
+ *
  * A run writes to memory of the model in its arena, so that one model runs on one thread at a time.
  * nk_model_run_scratch() writes to memory of yours instead: any number of threads may use it with one model at the same
  * time, each with scratch memory of its own, as long as none of them changes, unloads or otherwise runs the model.

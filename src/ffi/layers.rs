@@ -14,8 +14,7 @@ use super::nk_block_type_int;
 use super::raw::{self, required};
 use crate::error::{Error, ErrorKind};
 use crate::format::Model;
-use crate::plan::placement::Policy;
-use crate::plan::{self, LayerFacts};
+use crate::plan::{self, LayerFacts, Scheme};
 
 /// Kind of a layer.
 #[repr(C)]
@@ -175,7 +174,7 @@ unsafe fn write_info(model: *const nk_model_t, index: u32, info: *mut nk_layer_i
     }
     let model = Model::parse(network.blob())?;
     let mut answer = None;
-    plan::for_each_layer(&model, (Policy::Count, 0), &mut |layer| {
+    plan::for_each_layer(&model, Scheme::COUNT, &mut |layer| {
         if layer.index == index as usize {
             answer = Some(describe(layer, struct_size));
         }

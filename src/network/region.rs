@@ -15,7 +15,7 @@ use crate::format::records::ActivationCode;
 use crate::format::{Layer, LayerRecord, Model};
 use crate::plan::placement::Policy;
 use crate::plan::steps::Step;
-use crate::plan::{ALIGN_BYTES, MemoryPlan};
+use crate::plan::{ALIGN_BYTES, MemoryPlan, Scheme};
 use crate::tensor::Shape;
 
 const MAGIC: usize = 0x6B6E_7472;
@@ -27,6 +27,8 @@ const ENDS_WITH_SOFTMAX: usize = 2;
 const OMITS_SOFTMAX: usize = 4;
 const INPUT_IS_ROWS: usize = 8;
 const OUTPUT_IS_ROWS: usize = 16;
+/// Feature taps stay in the arena.
+const KEEPS_TAPS: usize = 32;
 const POLICY_SHIFT: u32 = 8;
 
 /// First bytes of a loaded region.
@@ -57,7 +59,7 @@ pub struct NetworkHeader {
 impl NetworkHeader {
     pub(super) fn new(model: &Model<'_>, plan: &MemoryPlan) -> Self {
         let flag = |is_set: bool, flag: usize| if is_set { flag } else { 0 };
-        let (policy, capacity) = plan.placement();
+        let scheme = plan.placement();
         Self {
             user: [0; 4],
             hook: [0; 3],
@@ -74,8 +76,9 @@ impl NetworkHeader {
                 | flag(ends_with_softmax(model), ENDS_WITH_SOFTMAX)
                 | flag(plan.input.is_rows, INPUT_IS_ROWS)
                 | flag(plan.output.is_rows, OUTPUT_IS_ROWS)
-                | (policy.code() as usize) << POLICY_SHIFT,
-            capacity: capacity as usize,
+                | flag(scheme.keeps_taps, KEEPS_TAPS)
+                | (scheme.policy.code() as usize) << POLICY_SHIFT,
+            capacity: scheme.capacity as usize,
             input: pack(plan.input),
             output: pack(plan.output),
         }
@@ -103,8 +106,12 @@ impl NetworkHeader {
     }
 
     /// How activations were placed.
-    pub(super) fn placement(&self) -> (Policy, u32) {
-        (Policy::from_code((self.flags >> POLICY_SHIFT) as u32), self.capacity as u32)
+    pub(super) fn placement(&self) -> Scheme {
+        Scheme {
+            policy: Policy::from_code((self.flags >> POLICY_SHIFT) as u32),
+            capacity: self.capacity as u32,
+            keeps_taps: self.flags & KEEPS_TAPS != 0,
+        }
     }
 }
 

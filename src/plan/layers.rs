@@ -3,8 +3,7 @@
 use core::cell::Cell;
 
 use super::lowering::{Lowering, StepSink};
-use super::memory::{input_shape, next_table};
-use super::placement::Policy;
+use super::memory::{Scheme, input_shape, next_table};
 use super::steps::{Operand, Step};
 use crate::error::Error;
 use crate::format::Model;
@@ -37,12 +36,13 @@ pub(crate) struct LayerFacts {
 /// the plan puts them.
 pub(crate) fn for_each_layer(
     model: &Model<'_>,
-    (policy, capacity): (Policy, u32),
+    scheme: Scheme,
     visit: &mut dyn FnMut(&LayerFacts) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let macs = Cell::new(0);
     let mut sink = Macs { sum: &macs, tables: 0 };
-    let mut lowering = Lowering::new(model, input_shape(model)?, policy, capacity, &mut sink)?;
+    let mut lowering = Lowering::new(model, input_shape(model)?, scheme.policy, scheme.capacity, &mut sink)?;
+    lowering.keeps_taps = scheme.keeps_taps;
     let mut records = model.layers().peekable();
     let mut next_tensor = 0;
     while let Some(record) = records.next() {

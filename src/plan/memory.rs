@@ -97,7 +97,7 @@ impl MemoryPlan {
     }
 
     /// How activations were placed, for [`super::for_each_layer`].
-    pub(crate) fn placement(&self) -> (Policy, u32) {
+    pub(crate) fn placement(&self) -> Scheme {
         self.placement
     }
 
@@ -171,10 +171,17 @@ type Taps = [Option<(u32, u32)>; MAX_TAPS as usize];
 
 /// Where a pass puts the activations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Scheme {
-    policy: Policy,
-    capacity: u32,
-    keeps_taps: bool,
+pub(crate) struct Scheme {
+    pub(crate) policy: Policy,
+    /// Bytes that the policy fills, if it asks for them.
+    pub(crate) capacity: u32,
+    /// Whether feature taps stay in the arena until the end.
+    pub(crate) keeps_taps: bool,
+}
+
+impl Scheme {
+    /// Puts nothing anywhere.
+    pub(crate) const COUNT: Self = Self { policy: Policy::Count, capacity: 0, keeps_taps: false };
 }
 
 /// Result of one pass over the layers.

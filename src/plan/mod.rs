@@ -15,5 +15,5 @@ pub mod placement;
 pub mod steps;
 
 pub(crate) use layers::{LayerFacts, for_each_layer};
-pub(crate) use memory::ALIGN_BYTES;
+pub(crate) use memory::{ALIGN_BYTES, Scheme};
 pub use memory::{MemoryPlan, shapes};

@@ -3,12 +3,13 @@
 use super::super::arena::nk_arena_t;
 use super::super::dtype::nk_dtype;
 use super::super::raw::{Span, invalid, required};
-use super::super::run::{Call, Element};
+use super::super::run::Call;
 use super::super::tensor::{self, nk_tensor, nk_tensor_t};
 use super::Root;
 use super::assemble::finish_mlp;
 use super::values::Values;
 use crate::error::{Error, ErrorKind};
+use crate::network::Element;
 
 /// Runs an MLP into the caller's tensor. An input of several times the rows that the buffers are for runs several times.
 ///

@@ -37,43 +37,6 @@ pub enum nk_conv_activation {
 /// Activation of a convolution.
 pub type nk_conv_activation_t = nk_conv_activation;
 
-/// Kind of a layer of a CNN.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum nk_cnn_block_type {
-    /// Convolution.
-    NK_CNN_BLOCK_CONV2D = 0,
-    /// Depthwise convolution.
-    NK_CNN_BLOCK_DEPTHWISE_CONV2D = 1,
-    /// Maximum pooling.
-    NK_CNN_BLOCK_MAX_POOL2D = 2,
-    /// Average pooling.
-    NK_CNN_BLOCK_AVG_POOL2D = 3,
-    /// Batch normalisation, folded to scale and shift.
-    NK_CNN_BLOCK_BATCH_NORM2D = 4,
-    /// Layer normalisation over the channels of a pixel.
-    NK_CNN_BLOCK_LAYERNORM2D = 5,
-    /// From a map to one row.
-    NK_CNN_BLOCK_FLATTEN = 6,
-    /// Dense layer.
-    NK_CNN_BLOCK_DENSE = 7,
-    /// ConvNeXt V2 block.
-    NK_CNN_BLOCK_CONVNEXTV2_BLOCK = 8,
-    /// Universal inverted bottleneck of MobileNetV4.
-    NK_CNN_BLOCK_MOBILENETV4_UIB = 9,
-    /// Basic block of ResNet.
-    NK_CNN_BLOCK_RESNET_BASIC_BLOCK = 10,
-    /// Decoupled head of YOLOX.
-    NK_CNN_BLOCK_YOLOX_DECOUPLED_HEAD = 11,
-    /// Marks a map for a feature pyramid or for you.
-    NK_CNN_BLOCK_FEATURE_TAP = 12,
-    /// Feature pyramid of YOLOX with three heads.
-    NK_CNN_BLOCK_YOLOX_PAFPN_MULTISCALE = 13,
-}
-
-/// Kind of a layer of a CNN.
-pub type nk_cnn_block_type_t = nk_cnn_block_type;
-
 /// Handle of a CNN. Its content belongs to the library.
 #[repr(C)]
 #[cfg_attr(target_pointer_width = "64", repr(align(16)))]
