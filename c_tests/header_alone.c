@@ -5,6 +5,12 @@
 typedef struct everything {
     nk_arena_t arena;
     nk_model_t model;
+    nk_mlp_t mlp;
+    nk_cnn_t cnn;
+    nk_tensor_t tensor;
+    nk_activation_t activation;
+    nk_conv_activation_t conv_activation;
+    nk_cnn_block_type_t block_type;
     nk_arch_info_t arch;
     nk_inspect_info_t inspect;
     nk_memory_plan_t plan;

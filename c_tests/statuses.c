@@ -27,6 +27,7 @@ SAME(NK_ERR_INVALID_ARGUMENT, 9);
 SAME(NK_ERR_BUFFER_TOO_SMALL, 10);
 SAME(NK_ERR_MODEL_NOT_LOADED, 11);
 SAME(NK_ERR_NOT_INITIALIZED, 12);
+SAME(NK_ERR_STOPPED, 100);
 
 SAME(NK_NETWORK_UNKNOWN, 0);
 SAME(NK_NETWORK_MLP, 1);
@@ -73,6 +74,26 @@ AT(nk_inspect_info_t, arena_bytes_after_load, 72, 56);
 AT(nk_inspect_info_t, arena_bytes_after_forward, 80, 60);
 AT(nk_inspect_info_t, arena_remaining, 88, 64);
 AT(nk_inspect_info_t, flash_payload_bytes, 96, 68);
+
+SIZE(nk_allocator_t, 32, 16);
+AT(nk_allocator_t, alloc, 8, 4);
+AT(nk_allocator_t, free_, 16, 8);
+AT(nk_allocator_t, user, 24, 12);
+
+AT(nk_layer_event_t, layer_index, 4, 4);
+AT(nk_layer_event_t, type, 8, 8);
+AT(nk_layer_event_t, phase, 12, 12);
+AT(nk_layer_event_t, elapsed_ns, 16, 16);
+AT(nk_layer_event_t, output, 24, 24);
+
+AT(nk_layer_info_t, type, 4, 4);
+AT(nk_layer_info_t, index, 8, 8);
+AT(nk_layer_info_t, in_shape, 12, 12);
+AT(nk_layer_info_t, out_shape, 28, 28);
+AT(nk_layer_info_t, in_rank, 44, 44);
+AT(nk_layer_info_t, out_rank, 48, 48);
+AT(nk_layer_info_t, weight_bytes, 56, 52);
+AT(nk_layer_info_t, macs, 64, 56);
 
 SIZE(nk_test_summary_t, 8, 8);
 AT(nk_test_summary_t, passed, 0, 0);

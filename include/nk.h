@@ -47,9 +47,10 @@
  * goes for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
  *
  * Threads. The library has no global state that calls share, except the last error, which every thread has for itself
- * on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
+ * on Unix and which the whole program shares elsewhere, and the functions of yours that nk_set_clock(),
+ * nk_set_log_callback() and nk_set_print_callback() set for the whole process. Different models in different arenas may be loaded and run at
  * the same time. One arena, and all models in it, belong to one thread at a time: a run writes to the arena that the
- * model was loaded into. "Threads: any" below means any thread, as long as no other one uses the same objects.
+ * model was loaded into; nk_model_run_scratch() lets several threads run one model. "Threads: any" below means any thread, as long as no other one uses the same objects.
  *
  * Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
  * library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
@@ -90,6 +91,19 @@
 
 /* As padding at the end of an axis: the same as at its start. */
 #define NK_PAD_MIRROR (-1)
+
+/* Names that four statuses had in early programs. */
+#define NK_ERR_JSON_OPEN NK_ERR_MODEL_OPEN
+#define NK_ERR_BIN_OPEN NK_ERR_MODEL_READ
+#define NK_ERR_JSON_PARSE NK_ERR_MODEL_PARSE
+#define NK_ERR_BIN_SIZE_MISMATCH NK_ERR_WEIGHT_MISMATCH
+
+/* Define NK_COMPAT_NULLPTR in front of this header to compile C programs that say nullptr with compilers that do not
+ * know it yet. */
+#if defined(NK_COMPAT_NULLPTR) && !defined(__cplusplus) && !defined(nullptr) && \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 202311L)
+#define nullptr ((void *)0)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -175,6 +189,8 @@ enum nk_status {
     NK_ERR_MODEL_NOT_LOADED = 11,
     /** The object has to be initialised first. */
     NK_ERR_NOT_INITIALIZED = 12,
+    /** Your layer hook stopped the run; see nk_model_set_layer_hook(). */
+    NK_ERR_STOPPED = 100,
 };
 
 /** Result of a call. */
@@ -257,6 +273,15 @@ nk_status_t nk_last_error_info(nk_error_info_t *info);
 const char *nk_version_string(void);
 
 /**
+ * How the linked library was built: version, ABI, processor, system and what it was built with, for bug reports. For
+ * people; programs ask nk_abi_version() and try.
+ *
+ * Returns a constant string such as `netkit 0.1.0, abi 1, x86_64-linux, with files and stdio`, never NULL. Threads: any.
+ * Since 0.1.0.
+ */
+const char *nk_build_info(void);
+
+/**
  * Version of the binary interface that the linked library has; NK_ABI_VERSION is the one of this header.
  *
  * Threads: any. Since 0.1.0.
@@ -337,6 +362,82 @@ size_t nk_arena_used(const nk_arena_t *arena);
 /** Bytes that can still be taken; 0 for NULL. Threads: any. Since 0.1.0. */
 size_t nk_arena_remaining(const nk_arena_t *arena);
 
+/* ========================================================================
+ * Arena: marks and allocators
+ * ========================================================================
+ * Taking back a part of an arena, measuring what it really used, and arenas over memory that an allocator of yours
+ * provides: from fast memory, from a page that no cache line of others shares, from a pool.
+ */
+
+/** Where memory comes from and goes back to. Set struct_size to `sizeof(nk_allocator_t)` before you pass it. */
+struct nk_allocator {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Gives `size` bytes at a multiple of `alignment`, or NULL. */
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    /** Takes back what `alloc` gave, with the same size and alignment; may be NULL for memory that never goes back. */
+    void (*free_)(void *user, void *ptr, size_t size, size_t alignment);
+    /** Handed to both functions. */
+    void *user;
+};
+
+/** Where memory comes from and goes back to. */
+typedef struct nk_allocator nk_allocator_t;
+
+/**
+ * Makes an arena over one block of an allocator of yours.
+ *
+ * What the handle was before does not matter and is not released. The block is a little larger than the capacity,
+ * because the arena remembers behind its memory how the block goes back.
+ *
+ * - arena: the handle to fill in; end it with nk_arena_deinit().
+ * - capacity: bytes, at least 1.
+ * - alignment: a power of two; the first byte of the arena lies at a multiple of it.
+ * - allocator: copied; its functions must stay callable until the arena ends.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, a wrong struct_size, an alignment that is no power of two, an
+ * allocator without alloc or one that gives a misaligned block, or NK_ERR_ARENA_OVERFLOW when capacity is 0 or the
+ * allocator has no such block. Threads: any. Cost: one call of alloc. Since 0.1.0.
+ */
+nk_status_t nk_arena_init_allocator(nk_arena_t *arena, size_t capacity, size_t alignment, const nk_allocator_t *allocator);
+
+/**
+ * Ends an arena of any kind: unmaps its files and gives its memory back to where it came from, the heap or an allocator.
+ * Its capacity is 0 afterwards.
+ *
+ * Harmless for an arena that was ended before and for NULL. Of several copies of a handle end one only.
+ *
+ * - arena: the arena to end.
+ *
+ * Threads: any. Cost: giving back one block, and one unmapping for each file. Since 0.1.0.
+ */
+void nk_arena_deinit(nk_arena_t *arena);
+
+/** A mark for nk_arena_rewind(): the bytes that are taken now; 0 for NULL. Threads: any. Since 0.1.0. */
+size_t nk_arena_mark(const nk_arena_t *arena);
+
+/**
+ * Takes back everything that was taken since a mark, and unmaps the files that were loaded since then.
+ *
+ * What was loaded or allocated behind the mark ends, as all does in nk_arena_reset(); what was there before stays.
+ *
+ * - arena: the arena.
+ * - mark: what nk_arena_mark() told for this arena, if neither a reset nor a rewind went below it meanwhile.
+ *
+ * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL and for a mark above what is taken. Threads: any. Cost: constant,
+ * and one unmapping for each file. Since 0.1.0.
+ */
+nk_status_t nk_arena_rewind(nk_arena_t *arena, size_t mark);
+
+/**
+ * Most bytes that were ever taken from an arena at one time since it was made, resets and rewinds notwithstanding; what
+ * a run borrowed for its duration counts. 0 for NULL.
+ *
+ * An arena of this capacity would have done, if it starts at an address of the same alignment. Threads: any. Since
+ * 0.1.0.
+ */
+size_t nk_arena_peak(const nk_arena_t *arena);
+
 #ifdef NETKIT_ARENA_HEAP
 /* ========================================================================
  * Arena on the heap
@@ -362,7 +463,7 @@ nk_status_t nk_arena_init_heap(nk_arena_t *arena, size_t capacity);
  * afterwards.
  *
  * Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies
- * of a handle destroy one only.
+ * of a handle destroy one only. The same as nk_arena_deinit(), which every build has.
  *
  * - arena: the arena to end.
  *
@@ -593,6 +694,20 @@ nk_status_t nk_model_load(const char *path, nk_arena_t *arena, nk_model_t *model
  * them. Since 0.1.0.
  */
 nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
+
+/**
+ * Loads a copy of a model in memory: its bytes go into the arena and are used there.
+ *
+ * - data: the content of a .nk file, at any address; not needed any more afterwards.
+ * - size: bytes at `data`.
+ * - arena: takes in the copy, at a multiple of 16, and the model: size bytes, up to 15 for alignment, and the arena_bytes
+ *   that nk_plan_memory() tells for bytes at such an address.
+ * - model: becomes the handle, as in nk_model_load().
+ *
+ * Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: copies the model and reads all
+ * weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_load_memory_copy(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
 
 /**
  * Runs a float model once. The result depends on the model and the input alone.
@@ -1310,6 +1425,1066 @@ nk_status_t nk_model_run_auto(const nk_model_t *model,
                               uint32_t output_capacity,
                               uint32_t *output_count);
 
+/* ========================================================================
+ * MLPs, built by hand or loaded
+ * ========================================================================
+ * A network of dense layers over rows of features. By hand: nk_mlp_create(), nk_mlp_init_layer() for every layer,
+ * nk_mlp_init_activation_buffers(), nk_mlp_forward(). From a model: nk_mlp_load(), nk_mlp_forward().
+ *
+ * A network lives in the arena until the arena is reset; its handle must not be used after that.
+ */
+
+/** Activation of a dense layer. */
+enum nk_activation {
+    /** The sum itself. */
+    NK_ACTIVATION_NONE = 0,
+    /** The larger of x and 0. */
+    NK_ACTIVATION_RELU = 1,
+    /** 1 / (1 + exp(-x)). */
+    NK_ACTIVATION_SIGMOID = 2,
+    /** Hyperbolic tangent. */
+    NK_ACTIVATION_TANH = 3,
+    /** x, or x times leaky_alpha below 0. */
+    NK_ACTIVATION_LEAKY_RELU = 4,
+    /** x between 0 and 6. */
+    NK_ACTIVATION_RELU6 = 5,
+    /** Softmax over each row. */
+    NK_ACTIVATION_SOFTMAX = 6,
+};
+
+/** Handle of an MLP. Its content belongs to the library. */
+struct nk_mlp {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_MLP_STORAGE_BYTES];
+};
+
+/** Handle of an MLP. */
+typedef struct nk_mlp nk_mlp_t;
+
+/** Activation of a dense layer. */
+typedef enum nk_activation nk_activation_t;
+
+/**
+ * Begins an MLP whose layers you describe one by one.
+ *
+ * - arena: takes the list of layers in.
+ * - num_layers: 1 to NK_MAX_LAYERS.
+ * - mlp: becomes the handle. It may be uninitialised; it is empty when this fails.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, NK_ERR_ARENA_OVERFLOW without room and for no layers,
+ * NK_ERR_LAYER_CONFIG for too many; the arena is as before then. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_mlp_create(nk_arena_t *arena, uint32_t num_layers, nk_mlp_t *mlp);
+
+/** Whether the handle holds an MLP, finished or not. Threads: any. Since 0.1.0. */
+bool nk_mlp_is_valid(const nk_mlp_t *mlp);
+
+/**
+ * Describes a layer: activation(weights x + bias) for each row.
+ *
+ * Only the description is taken. The values of both tensors must stay until nk_mlp_init_activation_buffers() has copied
+ * them; calling this again replaces the layer, and the buffers must then be made anew.
+ *
+ * - mlp: from nk_mlp_create().
+ * - layer_idx: from 0.
+ * - weights: floats [out_features, in_features].
+ * - bias: floats [1, out_features] or [out_features].
+ * - activation: one of nk_activation_t.
+ * - leaky_alpha: slope below 0 of NK_ACTIVATION_LEAKY_RELU; otherwise without meaning.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, a tensor that is not as above and an index
+ * that is out of range; NK_ERR_WEIGHT_MISMATCH for a bias of another length. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_mlp_init_layer(nk_mlp_t *mlp,
+                              uint32_t layer_idx,
+                              const nk_tensor_t *weights,
+                              const nk_tensor_t *bias,
+                              nk_activation_t activation,
+                              float leaky_alpha);
+
+/**
+ * Finishes an MLP: copies its weights to the arena, checks that the layers fit each other and makes room for what lies
+ * between them.
+ *
+ * An MLP of one layer needs no call: the first nk_mlp_forward() does it for batches of one row. A loaded MLP has its
+ * buffers already and only accepts the number of rows that it was made for.
+ *
+ * - mlp: every layer was described.
+ * - arena: takes weights and buffers in; it may be another one than before.
+ * - batch_rows: rows of an input, at least 1.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, no rows and a weight that is NaN or
+ * infinite; NK_ERR_NOT_INITIALIZED when a layer is missing; NK_ERR_LAYER_CONFIG or NK_ERR_WEIGHT_MISMATCH when layers
+ * do not fit each other; NK_ERR_ARENA_OVERFLOW without room. The arena and the MLP are as before then. Threads: any.
+ * Cost: copies all weights. Since 0.1.0.
+ */
+nk_status_t nk_mlp_init_activation_buffers(nk_mlp_t *mlp, nk_arena_t *arena, uint32_t batch_rows);
+
+/**
+ * Whether nk_mlp_forward() can run: after nk_mlp_init_activation_buffers() or loading, and always for one layer.
+ * Threads: any. Since 0.1.0.
+ */
+bool nk_mlp_has_activation_buffers(const nk_mlp_t *mlp);
+
+/**
+ * Leaves out the softmax at the end of an MLP from now on, or brings it back; see nk_model_set_omit_final_softmax().
+ *
+ * - mlp: an MLP, finished or not; nothing happens without one.
+ * - omit: true to leave the softmax out.
+ *
+ * Threads: any, but not during a run of the MLP. Since 0.1.0.
+ */
+void nk_mlp_set_omit_final_softmax(nk_mlp_t *mlp, bool omit);
+
+/** Whether the softmax at the end of an MLP is left out; false when there is none. Threads: any. Since 0.1.0. */
+bool nk_mlp_omit_final_softmax(const nk_mlp_t *mlp);
+
+/**
+ * Runs an MLP once.
+ *
+ * - mlp: an MLP with buffers.
+ * - arena: any arena; used only when input and output overlap, as by nk_model_run(), and by the first run of a single
+ *   layer that has no buffers yet, which takes them from it.
+ * - input: a tensor whose elements are the rows of one batch or of several, then one after another; floats, or int8
+ *   values for an int8 MLP.
+ * - output: a tensor of the same type with room for all results; its values are written, its description is not.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
+ * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_BUFFER_TOO_SMALL for a short output; NK_ERR_ARENA_OVERFLOW without
+ * room. Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ */
+nk_status_t nk_mlp_forward(nk_mlp_t *mlp, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
+
+/* ========================================================================
+ * CNNs, built by hand or loaded
+ * ========================================================================
+ * A network that works on maps [height, width, channels]. By hand: nk_cnn_create(), one nk_cnn_init_..._layer() for
+ * every layer, nk_cnn_init_activation_buffers(), nk_cnn_forward(). From a model: nk_cnn_load(), nk_cnn_forward().
+ *
+ * A network lives in the arena until the arena is reset; its handle must not be used after that.
+ */
+
+/** Activation of a convolution. */
+enum nk_conv_activation {
+    /** The sum itself. */
+    NK_CONV_ACTIVATION_NONE = 0,
+    /** The larger of x and 0. */
+    NK_CONV_ACTIVATION_RELU = 1,
+    /** 1 / (1 + exp(-x)). */
+    NK_CONV_ACTIVATION_SIGMOID = 2,
+    /** Hyperbolic tangent. */
+    NK_CONV_ACTIVATION_TANH = 3,
+    /** x, or x times leaky_alpha below 0. */
+    NK_CONV_ACTIVATION_LEAKY_RELU = 4,
+    /** x between 0 and 6. */
+    NK_CONV_ACTIVATION_RELU6 = 5,
+    /** Softmax over the whole map. */
+    NK_CONV_ACTIVATION_SOFTMAX = 6,
+};
+
+/** Handle of a CNN. Its content belongs to the library. */
+struct nk_cnn {
+    /** Opaque. */
+    NK_ALIGNED_MAX unsigned char storage[NK_CNN_STORAGE_BYTES];
+};
+
+/** Handle of a CNN. */
+typedef struct nk_cnn nk_cnn_t;
+
+/** Activation of a convolution. */
+typedef enum nk_conv_activation nk_conv_activation_t;
+
+/**
+ * Begins a CNN whose layers you describe one by one.
+ *
+ * - arena: takes the list of layers in.
+ * - num_layers: 1 to NK_MAX_LAYERS.
+ * - cnn: becomes the handle. It may be uninitialised; it is empty when this fails.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, NK_ERR_ARENA_OVERFLOW without room and for no layers,
+ * NK_ERR_LAYER_CONFIG for too many; the arena is as before then. Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_create(nk_arena_t *arena, uint32_t num_layers, nk_cnn_t *cnn);
+
+/** Whether the handle holds a CNN, finished or not. Threads: any. Since 0.1.0. */
+bool nk_cnn_is_valid(const nk_cnn_t *cnn);
+
+/**
+ * Finishes a CNN: copies its weights to the arena, checks that the layers fit each other and makes room for what lies
+ * between them, for the feature taps and for the output.
+ *
+ * A loaded CNN has its buffers already and only accepts the input that it was made for.
+ *
+ * - cnn: every layer was described.
+ * - arena: takes weights and buffers in; it may be another one than before.
+ * - in_h, in_w, in_c: extents of the input, each at least 1.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, an extent of 0 and a weight that is NaN or
+ * infinite; NK_ERR_NOT_INITIALIZED when a layer or the heads of a pyramid are missing; NK_ERR_LAYER_CONFIG or
+ * NK_ERR_WEIGHT_MISMATCH when layers do not fit each other or the height and width given for a block;
+ * NK_ERR_ARENA_OVERFLOW without room. The arena and the CNN are as before then. Threads: any. Cost: copies all weights.
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_activation_buffers(nk_cnn_t *cnn, nk_arena_t *arena, uint32_t in_h, uint32_t in_w, uint32_t in_c);
+
+/** Whether nk_cnn_forward() can run: after nk_cnn_init_activation_buffers() or loading. Threads: any. Since 0.1.0. */
+bool nk_cnn_has_activation_buffers(const nk_cnn_t *cnn);
+
+/** Scratch of the kernels outside the arena: none, so that this returns 0. Threads: any. Since 0.1.0. */
+size_t nk_cnn_kernel_workspace_bytes(const nk_cnn_t *cnn);
+
+/**
+ * Leaves out the softmax at the end of an int8 CNN from now on, or brings it back; see
+ * nk_model_set_omit_final_softmax(). Nothing happens to a CNN of floats: load it as nk_model_t to leave its softmax out.
+ *
+ * - cnn: an int8 CNN; nothing happens without one.
+ * - omit: true to leave the softmax out.
+ *
+ * Threads: any, but not during a run of the CNN. Since 0.1.0.
+ */
+void nk_cnn_set_omit_final_softmax(nk_cnn_t *cnn, bool omit);
+
+/**
+ * Whether the softmax at the end of a CNN is left out; false when there is none and for floats. Threads: any. Since
+ * 0.1.0.
+ */
+bool nk_cnn_omit_final_softmax(const nk_cnn_t *cnn);
+
+/**
+ * Runs a CNN once.
+ *
+ * - cnn: a CNN with buffers.
+ * - arena: any arena; used only when the input is the output of an earlier run: it then is copied to the arena's free
+ *   memory for the duration of the run. Nothing is taken from it.
+ * - input: a tensor of height * width * channels elements in that order; floats, or int8 values for an int8 CNN.
+ * - output: becomes a view of the result inside the network, whatever it was: [height, width, channels], or
+ *   [1, features] behind a flatten layer. Every run of a network gives the same address; the values change with the
+ *   next run and end with the arena.
+ *
+ * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
+ * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy. `output` is as before then.
+ * Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ */
+nk_status_t nk_cnn_forward(nk_cnn_t *cnn, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
+
+/**
+ * The map that a feature tap marks, as the last run left it.
+ *
+ * A CNN behind this kind of handle keeps its taps; behind nk_model_t their memory is used for other things as soon as
+ * the network has read them.
+ *
+ * - cnn: a CNN with buffers; the arena is as it was.
+ * - tap_id: 0 to 3.
+ *
+ * Returns nk_cnn_get_feature_tap_elems() floats [height, width, channels], which mean nothing before the first run;
+ * NULL when there is no such tap. Threads: any. Since 0.1.0.
+ */
+float *nk_cnn_get_feature_tap_buffer(const nk_cnn_t *cnn, uint8_t tap_id);
+
+/** Number of floats at nk_cnn_get_feature_tap_buffer(); 0 when there is no such tap. Threads: any. Since 0.1.0. */
+uint32_t nk_cnn_get_feature_tap_elems(const nk_cnn_t *cnn, uint8_t tap_id);
+
+/* ========================================================================
+ * CNN: simple layers
+ * ========================================================================
+ * Each call describes one layer of a CNN from nk_cnn_create(). Only the description is taken: weights must stay where
+ * they are until nk_cnn_init_activation_buffers() has copied them. Calling again replaces the layer, and the buffers must
+ * then be made anew. Weights are never written to; a bias that is NULL is all zeros.
+ *
+ * All return NK_OK; NK_ERR_NOT_INITIALIZED when cnn is NULL or holds no network; NK_ERR_INVALID_ARGUMENT for an index
+ * out of range, NULL weights, a negative size, and padding that the format cannot express: padding at an end is that at
+ * the start, which NK_PAD_MIRROR stands for, or up to 15 more. Whether a layer fits its input is checked by
+ * nk_cnn_init_activation_buffers(). Threads: any.
+ */
+
+/**
+ * Describes a convolution with a square kernel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - kernel_size: height and width of the kernel.
+ * - stride: step on both axes.
+ * - in_channels, out_channels: channels before and after.
+ * - weights: floats [out_channels, kernel_size, kernel_size, in_channels].
+ * - bias: out_channels floats, or NULL.
+ * - activation: one of nk_conv_activation_t.
+ * - leaky_alpha: slope below 0 of NK_CONV_ACTIVATION_LEAKY_RELU; otherwise without meaning.
+ * - pad_h, pad_w: rows above and columns to the left, 0 to 255.
+ * - pad_h_end, pad_w_end: rows below and columns to the right.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_conv_layer(nk_cnn_t *cnn,
+                                   uint32_t layer_idx,
+                                   int kernel_size,
+                                   int stride,
+                                   int in_channels,
+                                   int out_channels,
+                                   const float *weights,
+                                   const float *bias,
+                                   nk_conv_activation_t activation,
+                                   float leaky_alpha,
+                                   int pad_h,
+                                   int pad_w,
+                                   int pad_h_end,
+                                   int pad_w_end);
+
+/**
+ * Describes a depthwise convolution: each channel has a kernel of its own.
+ *
+ * - cnn, layer_idx: which layer.
+ * - kernel_h, kernel_w: height and width of the kernel, 1 to 255. The format has one field for the width of a
+ *   rectangular kernel and for padding at the ends; combinations that it cannot express are refused.
+ * - stride: step on both axes.
+ * - channels: channels before and after.
+ * - weights: floats [channels, kernel_h, kernel_w].
+ * - bias: channels floats, or NULL.
+ * - activation, leaky_alpha: as in nk_cnn_init_conv_layer().
+ * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_depthwise_conv_layer(nk_cnn_t *cnn,
+                                             uint32_t layer_idx,
+                                             int kernel_h,
+                                             int kernel_w,
+                                             int stride,
+                                             int channels,
+                                             const float *weights,
+                                             const float *bias,
+                                             nk_conv_activation_t activation,
+                                             float leaky_alpha,
+                                             int pad_h,
+                                             int pad_w,
+                                             int pad_h_end,
+                                             int pad_w_end);
+
+/**
+ * Describes a maximum pooling. Padding never is the maximum.
+ *
+ * - cnn, layer_idx: which layer.
+ * - pool_h, pool_w: height and width of the window; the width 1 to 255.
+ * - stride: step on both axes.
+ * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_pool_layer(nk_cnn_t *cnn,
+                                   uint32_t layer_idx,
+                                   int pool_h,
+                                   int pool_w,
+                                   int stride,
+                                   int pad_h,
+                                   int pad_w,
+                                   int pad_h_end,
+                                   int pad_w_end);
+
+/** Describes an average pooling over the values inside the map; otherwise as nk_cnn_init_pool_layer(). Since 0.1.0. */
+nk_status_t nk_cnn_init_avg_pool_layer(nk_cnn_t *cnn,
+                                       uint32_t layer_idx,
+                                       int pool_h,
+                                       int pool_w,
+                                       int stride,
+                                       int pad_h,
+                                       int pad_w,
+                                       int pad_h_end,
+                                       int pad_w_end);
+
+/**
+ * Describes a batch normalisation that is folded to x * scale + bias for each channel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - channels: channels.
+ * - scale: channels floats.
+ * - bias: channels floats, or NULL.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_batch_norm_layer(nk_cnn_t *cnn, uint32_t layer_idx, int channels, const float *scale, const float *bias);
+
+/**
+ * Describes a layer normalisation over the channels of each pixel.
+ *
+ * - cnn, layer_idx: which layer.
+ * - channels: channels.
+ * - eps: added to the variance, not negative.
+ * - weight: channels floats that the normalised values are multiplied by.
+ * - bias: channels floats, or NULL.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_layernorm_layer(nk_cnn_t *cnn,
+                                        uint32_t layer_idx,
+                                        int channels,
+                                        float eps,
+                                        const float *weight,
+                                        const float *bias);
+
+/** Describes a flatten layer: the map becomes one row of features. Since 0.1.0. */
+nk_status_t nk_cnn_init_flatten_layer(nk_cnn_t *cnn, uint32_t layer_idx);
+
+/**
+ * Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), also in the statuses:
+ * NK_ERR_INVALID_ARGUMENT when cnn is NULL or holds no network. Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_dense_layer(nk_cnn_t *cnn,
+                                    uint32_t layer_idx,
+                                    const nk_tensor_t *weights,
+                                    const nk_tensor_t *bias,
+                                    nk_activation_t activation,
+                                    float leaky_alpha);
+
+/* ========================================================================
+ * CNN: blocks
+ * ========================================================================
+ * As the simple layers, with these differences: all return NK_ERR_INVALID_ARGUMENT when cnn or arena is NULL or cnn holds
+ * no network, and NK_ERR_ARENA_OVERFLOW when the arena has no room for the list of the block's tensors. spatial_h and
+ * spatial_w are height and width of the map at the block's input; nk_cnn_init_activation_buffers() compares them with
+ * the real ones. A batch norm is x * scale + bias; its scale and bias may be NULL for 1 and 0.
+ */
+
+/**
+ * Describes a ConvNeXt V2 block: depthwise 7x7, layer norm, expansion to four times the channels, GELU, global response
+ * normalisation, projection, and the input added.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - channels: channels before and after.
+ * - eps: of the layer norm and of the response normalisation.
+ * - dw_weights, dw_bias: floats [channels, 7, 7] and [channels].
+ * - ln_weight, ln_bias: channels floats each.
+ * - pw1_weight, pw1_bias: floats [4 * channels, channels] and [4 * channels].
+ * - grn_gamma, grn_beta: 4 * channels floats each.
+ * - pw2_weight, pw2_bias: floats [channels, 4 * channels] and [channels].
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_convnextv2_block_layer(nk_cnn_t *cnn,
+                                               nk_arena_t *arena,
+                                               uint32_t layer_idx,
+                                               uint32_t spatial_h,
+                                               uint32_t spatial_w,
+                                               int channels,
+                                               float eps,
+                                               const float *dw_weights,
+                                               const float *dw_bias,
+                                               const float *ln_weight,
+                                               const float *ln_bias,
+                                               const float *pw1_weight,
+                                               const float *pw1_bias,
+                                               const float *grn_gamma,
+                                               const float *grn_beta,
+                                               const float *pw2_weight,
+                                               const float *pw2_bias);
+
+/**
+ * Describes a universal inverted bottleneck of MobileNetV4: optional depthwise convolution, expansion, optional depthwise
+ * convolution, projection, a batch norm behind each. The input is added when the stride is 1 and the channels stay.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels, out_channels: channels before and after.
+ * - start_dw_kernel, middle_dw_kernel: kernels of the depthwise convolutions; 0 for none, whose pointers are not looked
+ *   at.
+ * - stride: stride of the block.
+ * - middle_dw_downsample: not 0 when the middle convolution has the stride, 0 when the first one has it.
+ * - expand_ratio: expanded channels E are this times in_channels, rounded to a multiple of 8.
+ * - start_dw_weights, start_dw_bias: floats [in_channels, k, k] and [in_channels].
+ * - start_bn_scale, start_bn_bias: in_channels floats each.
+ * - expand_weights, expand_bias: floats [E, in_channels] and [E].
+ * - expand_bn_scale, expand_bn_bias: E floats each.
+ * - middle_dw_weights, middle_dw_bias: floats [E, k, k] and [E].
+ * - middle_bn_scale, middle_bn_bias: E floats each.
+ * - proj_weights, proj_bias: floats [out_channels, E] and [out_channels].
+ * - proj_bn_scale, proj_bn_bias: out_channels floats each.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_mobilenetv4_uib_layer(nk_cnn_t *cnn,
+                                              nk_arena_t *arena,
+                                              uint32_t layer_idx,
+                                              uint32_t spatial_h,
+                                              uint32_t spatial_w,
+                                              int in_channels,
+                                              int out_channels,
+                                              int start_dw_kernel,
+                                              int middle_dw_kernel,
+                                              int stride,
+                                              int middle_dw_downsample,
+                                              float expand_ratio,
+                                              const float *start_dw_weights,
+                                              const float *start_dw_bias,
+                                              const float *start_bn_scale,
+                                              const float *start_bn_bias,
+                                              const float *expand_weights,
+                                              const float *expand_bias,
+                                              const float *expand_bn_scale,
+                                              const float *expand_bn_bias,
+                                              const float *middle_dw_weights,
+                                              const float *middle_dw_bias,
+                                              const float *middle_bn_scale,
+                                              const float *middle_bn_bias,
+                                              const float *proj_weights,
+                                              const float *proj_bias,
+                                              const float *proj_bn_scale,
+                                              const float *proj_bn_bias);
+
+/**
+ * Describes a basic block of ResNet: two 3x3 convolutions with batch norm, the shortcut added, ReLU.
+ *
+ * The shortcut is the input itself when the stride is 1 and the channels stay; the pointers of the shortcut are not
+ * looked at then. Otherwise it is a 1x1 convolution with batch norm.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels, out_channels: channels before and after.
+ * - stride: stride of the first convolution and of the shortcut.
+ * - conv1_weights, conv1_bias: floats [out_channels, 3, 3, in_channels] and [out_channels].
+ * - bn1_scale, bn1_bias: out_channels floats each.
+ * - conv2_weights, conv2_bias: floats [out_channels, 3, 3, out_channels] and [out_channels].
+ * - bn2_scale, bn2_bias: out_channels floats each.
+ * - shortcut_weights, shortcut_bias: floats [out_channels, in_channels] and [out_channels].
+ * - shortcut_bn_scale, shortcut_bn_bias: out_channels floats each.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_resnet_basic_block_layer(nk_cnn_t *cnn,
+                                                 nk_arena_t *arena,
+                                                 uint32_t layer_idx,
+                                                 uint32_t spatial_h,
+                                                 uint32_t spatial_w,
+                                                 int in_channels,
+                                                 int out_channels,
+                                                 int stride,
+                                                 const float *conv1_weights,
+                                                 const float *conv1_bias,
+                                                 const float *bn1_scale,
+                                                 const float *bn1_bias,
+                                                 const float *conv2_weights,
+                                                 const float *conv2_bias,
+                                                 const float *bn2_scale,
+                                                 const float *bn2_bias,
+                                                 const float *shortcut_weights,
+                                                 const float *shortcut_bias,
+                                                 const float *shortcut_bn_scale,
+                                                 const float *shortcut_bn_bias);
+
+/* ========================================================================
+ * CNN: YOLOX
+ * ========================================================================
+ * As the other blocks. A head has num_convs 3x3 convolutions in each of its two branches: the arrays of pointers have as
+ * many entries, and are only read during the call. They may be NULL when num_convs is 0; an array of biases may be NULL
+ * for zeros.
+ */
+
+/**
+ * Describes a decoupled head of YOLOX: a stem, a branch for classes, a branch for box and objectness. Its output has
+ * 5 + num_classes channels: box 0 to 3, objectness 4, classes from 5 on.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above.
+ * - in_channels: channels of the input.
+ * - hidden_dim: channels H inside the head.
+ * - num_classes: classes.
+ * - num_convs: convolutions in each branch, 0 to 255.
+ * - stem_weights, stem_bias: floats [H, in_channels] and [H].
+ * - cls_conv_weights, cls_conv_bias: num_convs pointers to floats [H, 3, 3, H] and [H].
+ * - reg_conv_weights, reg_conv_bias: the same for the other branch.
+ * - cls_pred_weights, cls_pred_bias: floats [num_classes, H] and [num_classes].
+ * - reg_pred_weights, reg_pred_bias: floats [4, H] and [4].
+ * - obj_pred_weights, obj_pred_bias: floats [1, H] and [1].
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_yolox_decoupled_head_layer(nk_cnn_t *cnn,
+                                                   nk_arena_t *arena,
+                                                   uint32_t layer_idx,
+                                                   uint32_t spatial_h,
+                                                   uint32_t spatial_w,
+                                                   int in_channels,
+                                                   int hidden_dim,
+                                                   int num_classes,
+                                                   int num_convs,
+                                                   const float *stem_weights,
+                                                   const float *stem_bias,
+                                                   float *const *cls_conv_weights,
+                                                   float *const *cls_conv_bias,
+                                                   float *const *reg_conv_weights,
+                                                   float *const *reg_conv_bias,
+                                                   const float *cls_pred_weights,
+                                                   const float *cls_pred_bias,
+                                                   const float *reg_pred_weights,
+                                                   const float *reg_pred_bias,
+                                                   const float *obj_pred_weights,
+                                                   const float *obj_pred_bias);
+
+/**
+ * Describes a feature tap: the map at this place is kept for a feature pyramid behind it, and for
+ * nk_cnn_get_feature_tap_buffer(). It changes nothing.
+ *
+ * - cnn, arena, layer_idx, spatial_h, spatial_w: see above; nothing is taken from the arena.
+ * - channels: channels of the map.
+ * - tap_id: 0 to 3. A later tap with the same number replaces this one.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_feature_tap_layer(nk_cnn_t *cnn,
+                                          nk_arena_t *arena,
+                                          uint32_t layer_idx,
+                                          uint32_t spatial_h,
+                                          uint32_t spatial_w,
+                                          int channels,
+                                          uint8_t tap_id);
+
+/**
+ * Describes a feature pyramid of YOLOX with a head on each of three scales. It reads feature tap 0 (C3, four times the
+ * height and width of its input) and tap 1 (C4, twice), which stand before it. nk_cnn_set_yolox_pafpn_head() must
+ * follow for scale 0, 1 and 2.
+ *
+ * Its output is one row of (16 + 4 + 1) * c5_h * c5_w * (5 + num_classes) floats: the predictions of scale 0, 1 and 2,
+ * each as nk_cnn_init_yolox_decoupled_head_layer() says.
+ *
+ * - cnn, arena, layer_idx: see above.
+ * - c5_h, c5_w: height and width of the map at its input.
+ * - c3_channels, c4_channels, c5_channels: channels of tap 0, of tap 1 and of the input.
+ * - hidden_dim: channels H inside the pyramid and the heads.
+ * - num_classes, num_convs: of each head.
+ * - lat3_weights to lat5_bias: floats [H, channels of the map] and [H].
+ * - td_p4_dw_weights to bu_n5_pw_bias: four refinements, each a depthwise convolution of floats [H, 3, 3] and [H], and
+ *   a pointwise one of floats [H, H] and [H]; top-down at P4 and P3, bottom-up at N4 and N5.
+ *
+ * Since 0.1.0.
+ */
+nk_status_t nk_cnn_init_yolox_pafpn_layer(nk_cnn_t *cnn,
+                                          nk_arena_t *arena,
+                                          uint32_t layer_idx,
+                                          uint32_t c5_h,
+                                          uint32_t c5_w,
+                                          int c3_channels,
+                                          int c4_channels,
+                                          int c5_channels,
+                                          int hidden_dim,
+                                          int num_classes,
+                                          int num_convs,
+                                          const float *lat3_weights,
+                                          const float *lat3_bias,
+                                          const float *lat4_weights,
+                                          const float *lat4_bias,
+                                          const float *lat5_weights,
+                                          const float *lat5_bias,
+                                          const float *td_p4_dw_weights,
+                                          const float *td_p4_dw_bias,
+                                          const float *td_p4_pw_weights,
+                                          const float *td_p4_pw_bias,
+                                          const float *td_p3_dw_weights,
+                                          const float *td_p3_dw_bias,
+                                          const float *td_p3_pw_weights,
+                                          const float *td_p3_pw_bias,
+                                          const float *bu_n4_dw_weights,
+                                          const float *bu_n4_dw_bias,
+                                          const float *bu_n4_pw_weights,
+                                          const float *bu_n4_pw_bias,
+                                          const float *bu_n5_dw_weights,
+                                          const float *bu_n5_dw_bias,
+                                          const float *bu_n5_pw_weights,
+                                          const float *bu_n5_pw_bias);
+
+/**
+ * Gives a feature pyramid one of its three heads.
+ *
+ * - cnn, layer_idx: a layer from nk_cnn_init_yolox_pafpn_layer().
+ * - scale: 0 for P3, the largest map, 1 for N4, 2 for N5.
+ * - stem_w, stem_b: floats [H, H] and [H]; H is the pyramid's hidden_dim.
+ * - cls_conv_w to obj_pred_b: as in nk_cnn_init_yolox_decoupled_head_layer(), with the pyramid's num_convs and
+ *   num_classes.
+ *
+ * Returns as the other blocks, and NK_ERR_INVALID_ARGUMENT for a layer that is no pyramid and a scale above 2. Since
+ * 0.1.0.
+ */
+nk_status_t nk_cnn_set_yolox_pafpn_head(nk_cnn_t *cnn,
+                                        uint32_t layer_idx,
+                                        uint32_t scale,
+                                        const float *stem_w,
+                                        const float *stem_b,
+                                        const float *const *cls_conv_w,
+                                        const float *const *cls_conv_b,
+                                        const float *const *reg_conv_w,
+                                        const float *const *reg_conv_b,
+                                        const float *cls_pred_w,
+                                        const float *cls_pred_b,
+                                        const float *reg_pred_w,
+                                        const float *reg_pred_b,
+                                        const float *obj_pred_w,
+                                        const float *obj_pred_b);
+
+/* ========================================================================
+ * Loading as MLP or CNN
+ * ========================================================================
+ * The same models as nk_model_load() takes, behind a handle of their kind, whose layers work on tensors. Everything said
+ * there holds. Beside the arena_bytes of nk_plan_memory() this takes up to 256 bytes, for a CNN its output and up to 15
+ * bytes, and for a CNN with feature taps the maps that they keep.
+ */
+
+/**
+ * Loads an MLP from a file, as nk_model_load() does.
+ *
+ * - path: a .nk file.
+ * - arena: takes the MLP in.
+ * - mlp: becomes the handle. It may be uninitialised; it is empty when the file cannot be loaded.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 1 to 9, NK_ERR_UNSUPPORTED_NETWORK for a model of another kind; the arena is as before then.
+ * Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_mlp_load(const char *path, nk_arena_t *arena, nk_mlp_t *mlp, nk_arch_info_t *info);
+
+/**
+ * Loads an MLP from memory, as nk_model_load_memory() does: the bytes are used in place.
+ *
+ * - data: the content of a .nk file, at any address; must stay valid and unchanged as long as the MLP is used.
+ * - size: bytes at `data`.
+ * - arena: takes the MLP in.
+ * - mlp: becomes the handle. What it held stays when the bytes are no model or one of another kind.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 2 to 9, NK_ERR_UNSUPPORTED_NETWORK for a model of another kind; the arena is as before then.
+ * Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_mlp_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_mlp_t *mlp, nk_arch_info_t *info);
+
+/** Whether an MLP computes with int8; false without a finished MLP. Threads: any. Since 0.1.0. */
+bool nk_mlp_is_quantized(const nk_mlp_t *mlp);
+
+/**
+ * Loads a CNN from a file; otherwise as nk_mlp_load().
+ *
+ * - path: a .nk file.
+ * - arena: takes the CNN in.
+ * - cnn: becomes the handle. It may be uninitialised; it is empty when the file cannot be loaded.
+ * - info: filled in on success; may be NULL.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_load(const char *path, nk_arena_t *arena, nk_cnn_t *cnn, nk_arch_info_t *info);
+
+/**
+ * Loads a CNN from memory; otherwise as nk_mlp_load_memory().
+ *
+ * - data: the content of a .nk file, at any address; must stay valid and unchanged as long as the CNN is used.
+ * - size: bytes at `data`.
+ * - arena: takes the CNN in.
+ * - cnn: becomes the handle. What it held stays when the bytes are no model or one of another kind.
+ * - info: filled in on success; may be NULL.
+ *
+ * Threads: any. Since 0.1.0.
+ */
+nk_status_t nk_cnn_load_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_cnn_t *cnn, nk_arch_info_t *info);
+
+/** Whether a CNN computes with int8; false without a finished CNN. Threads: any. Since 0.1.0. */
+bool nk_cnn_is_quantized(const nk_cnn_t *cnn);
+
+/**
+ * Loads a file into the handle of its kind.
+ *
+ * - path: a .nk file.
+ * - arena: takes the network in.
+ * - kind: receives what it is.
+ * - mlp: becomes the handle of an MLP; may be NULL, a network without a handle is of no use.
+ * - cnn: becomes the handle of a CNN; may be NULL.
+ * - info: filled in on success; may be NULL.
+ *
+ * Returns NK_OK or any of 1 to 9, NK_ERR_LAYER_CONFIG for a network of unknown kind; nothing is written then, and the
+ * arena is as before. Threads: any. Cost: reads all weights once to check them. Since 0.1.0.
+ */
+nk_status_t nk_model_load_auto(const char *path,
+                               nk_arena_t *arena,
+                               nk_network_kind_t *kind,
+                               nk_mlp_t *mlp,
+                               nk_cnn_t *cnn,
+                               nk_arch_info_t *info);
+
+/* ========================================================================
+ * Models: bytes, and one model on several threads
+ * ========================================================================
+ * nk_run() and nk_model_run_scratch() take models of either type: input and output are bytes, that is
+ * nk_model_input_bytes() and nk_model_output_bytes() of them, in native floats or in int8 values.
+ *
+ * A run writes to memory of the model in its arena, so that one model runs on one thread at a time.
+ * nk_model_run_scratch() writes to memory of yours instead: any number of threads may use it with one model at the same
+ * time, each with scratch memory of its own, as long as none of them changes, unloads or otherwise runs the model.
+ */
+
+/**
+ * Runs a model of either type once, on bytes.
+ *
+ * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there.
+ * - input: the input; aligned to 4 if the model is one of floats.
+ * - input_bytes: must be nk_model_input_bytes().
+ * - output: receives nk_model_output_bytes() bytes, aligned as the input; must not overlap it.
+ * - output_bytes: bytes that fit into `output`.
+ * - output_written: receives the number of bytes written, on success only; may be NULL.
+ *
+ * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), input_bytes
+ * (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT).
+ * Threads: any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+ */
+nk_status_t nk_run(const nk_model_t *model,
+                   const void *input,
+                   size_t input_bytes,
+                   void *output,
+                   size_t output_bytes,
+                   size_t *output_written);
+
+/**
+ * Bytes of scratch memory that nk_model_run_scratch() needs: the same for every run of a model, and part of what
+ * nk_plan_memory() tells as scratch_bytes.
+ *
+ * - model: a loaded model whose arena is as it was.
+ *
+ * Returns bytes; 0 without a model, and for one that computes straight from input to output. Threads: any. Since 0.1.0.
+ */
+size_t nk_model_scratch_bytes(const nk_model_t *model);
+
+/** Alignment of the scratch memory in bytes, a power of two; 1 without a model. Threads: any. Since 0.1.0. */
+size_t nk_model_scratch_align(const nk_model_t *model);
+
+/**
+ * Runs a model of either type once, on bytes and in scratch memory of yours. Nothing else is written to, so that several
+ * threads can run one model at the same time; the answers are those of nk_run().
+ *
+ * - model: a loaded model. Its own arena must be as it was.
+ * - scratch: memory that this run alone uses, at a multiple of nk_model_scratch_align(). What it holds does not matter,
+ *   neither before nor afterwards. May be NULL when nk_model_scratch_bytes() is 0.
+ * - scratch_bytes: at least nk_model_scratch_bytes().
+ * - input, input_bytes, output, output_bytes, output_written: as in nk_run(); input and output must not overlap the
+ *   scratch memory either.
+ *
+ * Returns what nk_run() returns, and NK_ERR_BUFFER_TOO_SMALL or NK_ERR_INVALID_ARGUMENT when size or alignment of the
+ * scratch memory is wrong. Threads: any, and any number at the same time. Cost: the model's arithmetic; no heap, no
+ * system call. Since 0.1.0.
+ */
+nk_status_t nk_model_run_scratch(const nk_model_t *model,
+                                 void *scratch,
+                                 size_t scratch_bytes,
+                                 const void *input,
+                                 size_t input_bytes,
+                                 void *output,
+                                 size_t output_bytes,
+                                 size_t *output_written);
+
+/* ========================================================================
+ * Models: layers
+ * ========================================================================
+ * What a model consists of. The answers come from the model's own bytes, which must still be there.
+ */
+
+/** Kind of a layer. */
+enum nk_cnn_block_type {
+    /** Convolution. */
+    NK_CNN_BLOCK_CONV2D = 0,
+    /** Convolution of each channel by itself. */
+    NK_CNN_BLOCK_DEPTHWISE_CONV2D = 1,
+    /** Maximum of each window. */
+    NK_CNN_BLOCK_MAX_POOL2D = 2,
+    /** Mean of each window. */
+    NK_CNN_BLOCK_AVG_POOL2D = 3,
+    /** Scale and shift of each channel. */
+    NK_CNN_BLOCK_BATCH_NORM2D = 4,
+    /** Normalisation of each pixel over its channels. */
+    NK_CNN_BLOCK_LAYERNORM2D = 5,
+    /** A map becomes one row. */
+    NK_CNN_BLOCK_FLATTEN = 6,
+    /** Fully connected; the layers of an MLP. */
+    NK_CNN_BLOCK_DENSE = 7,
+    /** ConvNeXt V2 block. */
+    NK_CNN_BLOCK_CONVNEXTV2_BLOCK = 8,
+    /** MobileNetV4 universal inverted bottleneck. */
+    NK_CNN_BLOCK_MOBILENETV4_UIB = 9,
+    /** ResNet basic block. */
+    NK_CNN_BLOCK_RESNET_BASIC_BLOCK = 10,
+    /** YOLOX decoupled head. */
+    NK_CNN_BLOCK_YOLOX_DECOUPLED_HEAD = 11,
+    /** Remembers a map for a feature pyramid. */
+    NK_CNN_BLOCK_FEATURE_TAP = 12,
+    /** YOLOX feature pyramid with three heads. */
+    NK_CNN_BLOCK_YOLOX_PAFPN_MULTISCALE = 13,
+};
+
+/** Kind of a layer. */
+typedef enum nk_cnn_block_type nk_cnn_block_type_t;
+
+/** A layer of a model. Set struct_size to `sizeof(nk_layer_info_t)` before you pass it. */
+struct nk_layer_info {
+    /** Size of this structure in bytes, set by you. */
+    uint32_t struct_size;
+    /** Kind of the layer. */
+    nk_cnn_block_type_t type;
+    /** Index of the layer from 0. */
+    uint32_t index;
+    /** Extents of its input, outermost first; 0 beyond the rank. */
+    uint32_t in_shape[NK_MAX_TENSOR_RANK];
+    /** Extents of its output, outermost first; 0 beyond the rank. */
+    uint32_t out_shape[NK_MAX_TENSOR_RANK];
+    /** Number of dimensions of the input. */
+    uint32_t in_rank;
+    /** Number of dimensions of the output. */
+    uint32_t out_rank;
+    /** Size of its weights and biases in bytes. */
+    size_t weight_bytes;
+    /** Multiply-accumulate operations of one run; 0 for a layer that only compares, copies or normalises. */
+    uint64_t macs;
+    /** Scale and zero point of its input; both 0 in a float model. */
+    nk_quant_params_t in_quant;
+    /** Scale and zero point of its output; both 0 in a float model. */
+    nk_quant_params_t out_quant;
+};
+
+/** A layer of a model. */
+typedef struct nk_layer_info nk_layer_info_t;
+
+/** Number of layers of a model; 0 without a model. Threads: any. Since 0.1.0. */
+uint32_t nk_model_layer_count(const nk_model_t *model);
+
+/**
+ * Describes a layer of a model.
+ *
+ * - model: a loaded model whose arena is as it was.
+ * - index: below nk_model_layer_count().
+ * - info: filled in on success; its struct_size must be set.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL, a wrong struct_size or an index that is too large, or
+ * NK_ERR_MODEL_NOT_LOADED. Threads: any, also during runs. Cost: reads the model without its weights. Since 0.1.0.
+ */
+nk_status_t nk_model_layer_info(const nk_model_t *model, uint32_t index, nk_layer_info_t *info);
+
+/**
+ * Names a kind of layer in the words of the file format, such as `depthwise_conv2d`.
+ *
+ * - type: any number; `unknown` for one that is not listed.
+ *
+ * Returns a constant string, never NULL. Threads: any. Since 0.1.0.
+ */
+const char *nk_block_type_string(nk_cnn_block_type_t type);
+
+/* ========================================================================
+ * Models: layer hook and clock
+ * ========================================================================
+ * A hook sees each layer of a run: before it is computed, and afterwards with its output and the time it took. It finds
+ * the slow layer, compares intermediate results, feeds a watchdog or stops a run that takes too long.
+ */
+
+/** What a layer hook sees. */
+struct nk_layer_event {
+    /** Size of this structure in bytes, set by the library. */
+    uint32_t struct_size;
+    /** Index of the layer in the model from 0. */
+    uint32_t layer_index;
+    /** Kind of the layer. */
+    nk_cnn_block_type_t type;
+    /** 0 before the layer is computed, 1 afterwards. */
+    int32_t phase;
+    /** Nanoseconds that the layer took, without the hook itself; 0 in phase 0 and without a clock. */
+    uint64_t elapsed_ns;
+    /** The layer's output in phase 1, else NULL. It is there during the call only, and must not be changed. */
+    const nk_tensor_t *output;
+};
+
+/** What a layer hook sees. */
+typedef struct nk_layer_event nk_layer_event_t;
+
+/** A layer hook. Any result but 0 stops the run. */
+typedef int32_t (*nk_layer_hook_fn)(void *user, const nk_layer_event_t *event);
+
+/** A clock: nanoseconds since any moment. */
+typedef uint64_t (*nk_clock_fn)(void *user);
+
+/**
+ * Sets the hook of a model, which every run of it calls twice for each layer, in the order of the layers.
+ *
+ * The hook lives in the arena with the model: all copies of the handle share it, and loading starts without one. Layers
+ * that the library merges keep their events: a batch norm that became part of the convolution in front takes no time,
+ * and the output of that convolution is the normalised one. The same goes for flatten and feature taps, which compute
+ * nothing. When the hook stops a run, the call returns NK_ERR_STOPPED with the layer in nk_last_error_info(), and part of
+ * the output buffer may be written.
+ *
+ * - model: a loaded model whose arena is as it was.
+ * - fn: called on the thread of the run, before the run returns; when several threads run the model at the same time,
+ *   on all of them. It may use other models, but must not run, unload or change this one. NULL takes the hook away.
+ * - user: handed to the hook.
+ *
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any, but not during a run of the
+ * model. Cost: constant; each run with a hook reads the layer records of the model again. Since 0.1.0.
+ */
+nk_status_t nk_model_set_layer_hook(nk_model_t *model, nk_layer_hook_fn fn, void *user);
+
+/**
+ * Sets the clock that times layers for hooks. Without one, hosts with Unix use the monotonic clock of the system, and
+ * other builds have none.
+ *
+ * - fn: called before and after each layer of a run with a hook; it must not go backwards. NULL brings the clock of the
+ *   system back.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile; the clock belongs to the whole process. Since 0.1.0.
+ */
+void nk_set_clock(nk_clock_fn fn, void *user);
+
+/* ========================================================================
+ * Where text goes
+ * ========================================================================
+ * Functions that print write to C stdout, and failing calls keep their sentence for nk_last_error(). Both can go to
+ * functions of yours instead or in addition: to a serial line, a window, a logging system. The functions belong to the
+ * whole process. Set them while no other thread uses the library, best before the first call; they must be callable from
+ * every thread that uses it.
+ */
+
+/** Severity of a log text: a call failed. */
+#define NK_LOG_ERROR 0
+
+/**
+ * Takes a log text: one sentence in UTF-8, `length` bytes, without a line break or a zero at the end. Levels count from
+ * NK_LOG_ERROR upwards to what matters less.
+ */
+typedef void (*nk_log_fn)(void *user, int32_t level, const char *text, size_t length);
+
+/**
+ * Takes a piece of printed text: UTF-8, `length` bytes, no zero at the end. A line of up to 128 bytes comes in one
+ * piece, its line break included.
+ */
+typedef void (*nk_write_fn)(void *user, const char *text, size_t length);
+
+/**
+ * Sets the function that gets the sentence of each failing call, right before the call returns; without one nobody
+ * gets it unasked. Messages that nk_cli_run() would write to C stderr go there too.
+ *
+ * - fn: called on the thread whose call failed. It must not call the library, except nk_last_error() and its relatives.
+ *   NULL takes the function away.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile. Since 0.1.0.
+ */
+void nk_set_log_callback(nk_log_fn fn, void *user);
+
+/**
+ * Sets the function that gets everything that would be printed to C stdout: tensors, summaries, test reports, what
+ * nk_cli_run() answers. Builds without an operating system print only there.
+ *
+ * - fn: called on the thread that prints, several times for one call. It must not call functions that print. NULL
+ *   brings C stdout back.
+ * - user: handed to the function.
+ *
+ * Threads: any, but no other one may use the library meanwhile. Since 0.1.0.
+ */
+void nk_set_print_callback(nk_write_fn fn, void *user);
+
+/**
+ * Writes the summary of a model in memory, which nk_arch_print() prints, to a function of yours.
+ *
+ * - data: the content of a .nk file, at any address; only read during the call. The summary calls it `model`.
+ * - size: bytes at `data`.
+ * - fn: gets the text, on this thread, before the call returns.
+ * - user: handed to the function.
+ *
+ * Returns NK_OK or any of 2 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
+ * weights. Since 0.1.0.
+ */
+nk_status_t nk_arch_write(const void *data, size_t size, nk_write_fn fn, void *user);
+
 #ifdef NETKIT_DESKTOP
 /* ========================================================================
  * Embedded test cases
@@ -1345,6 +2520,44 @@ typedef struct nk_test_summary nk_test_summary_t;
  * Returns how many cases passed and failed. Threads: any; stdout is shared. Cost: one run for each case. Since 0.1.0.
  */
 nk_test_summary_t nk_run_model_tests(const char *path);
+
+/**
+ * Runs the test cases of every .nk file in the folder `models`, or in `../models` where there is no such folder, in
+ * order of names, as nk_run_model_tests() does, and prints the totals. A folder without models counts as one failure.
+ *
+ * Returns how many cases of all files passed and failed. Threads: any; stdout is shared. Cost: one run for each case.
+ * Since 0.1.0.
+ */
+nk_test_summary_t nk_run_all_tests(void);
+#endif /* NETKIT_DESKTOP */
+
+#ifdef NETKIT_DESKTOP
+/* ========================================================================
+ * Command line
+ * ========================================================================
+ * The commands test, inspect and run as one function, for programs that bring them along under a name of their own. Only
+ * on hosts.
+ */
+
+/**
+ * Does what a command line says and prints the answer to C stdout, and what went wrong to C stderr.
+ *
+ * `NAME help` prints the commands. Models are .nk files, tried once more with `../` in front. Memory comes from the heap
+ * for the duration of the call.
+ *
+ * - `test [MODEL]` runs the test cases of a model, or as nk_run_all_tests().
+ * - `inspect MODEL [--full]` prints the summary of nk_arch_print(), and with --full the arena bytes that the model takes
+ *   when it is loaded and after a run on zeros.
+ * - `run MODEL --input VALUES` runs the model once on floats, such as `1,2.5`, and prints input and output. An int8 model
+ *   is run as by nk_model_run_auto().
+ * - `--arena SIZE` in front of the command sets the size of the arena, such as `256k` or `4 MiB`; 64 MiB without.
+ *
+ * - argc: number of arguments; the first is the name of the program and does not matter.
+ * - argv: argc C strings. They are not changed.
+ *
+ * Returns 0 when all went well, else 1. Threads: any; stdout and stderr are shared. Since 0.1.0.
+ */
+int nk_cli_run(int argc, char **argv);
 #endif /* NETKIT_DESKTOP */
 
 /** True when this header fits the linked library; see nk_check_abi(). */

@@ -1,6 +1,6 @@
 //! Bump allocator over memory that the caller provides.
 //!
-//! An [`Arena`] is three numbers and two facts; it keeps nothing inside the caller's memory. It is `Copy`, so that
+//! An [`Arena`] is a few numbers; it keeps nothing inside the caller's memory. It is `Copy`, so that
 //! whoever may fail works on a copy and stores it back only on success: that is the whole rollback.
 
 use crate::error::{Error, ErrorKind};
@@ -19,14 +19,24 @@ pub(crate) struct Arena {
     /// Address of the newest node in the list of file mappings that the arena owns, 0 when there is none; the list
     /// belongs to `ffi::mappings`.
     pub(crate) newest_mapping: usize,
-    /// 1 when `base` is a block of the C heap that belongs to the arena.
-    owns_heap: usize,
+    /// Who gets `base` back: one of the owners below.
+    owner: usize,
+    /// Largest `used` so far.
+    peak: usize,
 }
+
+/// The caller, who needs no call for it.
+const OWNER_CALLER: usize = 0;
+/// The C heap.
+#[cfg(feature = "host")]
+const OWNER_HEAP: usize = 1;
+/// An allocator of the caller.
+const OWNER_ALLOCATOR: usize = 2;
 
 impl Arena {
     /// An arena over `capacity` bytes at `base`. With a null `base` every allocation fails.
     pub(crate) const fn new(base: *mut u8, capacity: usize) -> Self {
-        Self { magic: MAGIC, base, capacity, used: 0, newest_mapping: 0, owns_heap: 0 }
+        Self { magic: MAGIC, base, capacity, used: 0, newest_mapping: 0, owner: OWNER_CALLER, peak: 0 }
     }
 
     /// Stands in for an arena that was never initialised: it has no memory, and [`Arena::too_small`] tells why.
@@ -35,7 +45,12 @@ impl Arena {
     /// An arena over a block of the C heap, which whoever destroys the arena must free.
     #[cfg(feature = "host")]
     pub(crate) const fn on_heap(base: *mut u8, capacity: usize) -> Self {
-        Self { owns_heap: 1, ..Self::new(base, capacity) }
+        Self { owner: OWNER_HEAP, ..Self::new(base, capacity) }
+    }
+
+    /// An arena over a block of an allocator, which whoever ends the arena must give back.
+    pub(crate) const fn from_allocator(base: *mut u8, capacity: usize) -> Self {
+        Self { owner: OWNER_ALLOCATOR, ..Self::new(base, capacity) }
     }
 
     /// False for bytes that never were an arena.
@@ -44,7 +59,6 @@ impl Arena {
     }
 
     /// First byte of the arena's memory.
-    #[cfg(feature = "host")]
     pub(crate) const fn base(&self) -> *mut u8 {
         self.base
     }
@@ -52,7 +66,12 @@ impl Arena {
     /// Whether `base` must be given back to the C heap.
     #[cfg(feature = "host")]
     pub(crate) const fn owns_heap(&self) -> bool {
-        self.owns_heap == 1
+        self.owner == OWNER_HEAP
+    }
+
+    /// Whether `base` must be given back to an allocator of the caller.
+    pub(crate) const fn owns_allocation(&self) -> bool {
+        self.owner == OWNER_ALLOCATOR
     }
 
     /// Bytes that the arena was made with.
@@ -63,6 +82,16 @@ impl Arena {
     /// Bytes taken, padding included.
     pub(crate) const fn used(&self) -> usize {
         self.used
+    }
+
+    /// Most bytes that were ever taken at one time.
+    pub(crate) const fn peak(&self) -> usize {
+        self.peak
+    }
+
+    /// The same arena, with the peak of another state of it.
+    pub(crate) const fn with_peak_of(self, other: &Arena) -> Self {
+        Self { peak: other.peak, ..self }
     }
 
     /// Bytes that can still be taken; 0 without memory.
@@ -77,9 +106,9 @@ impl Arena {
             .is_some_and(|offset| offset.checked_add(bytes).is_some_and(|end| end <= self.capacity))
     }
 
-    /// Gives back all memory at once.
-    pub(crate) fn reset(&mut self) {
-        self.used = 0;
+    /// Gives back all memory but the first `used` bytes.
+    pub(crate) fn rewind(&mut self, used: usize) {
+        self.used = self.used.min(used);
     }
 
     /// Takes `size` bytes at an address that is a multiple of `alignment`. `None`, and nothing taken, when `size` is 0,
@@ -95,6 +124,7 @@ impl Arena {
             return None;
         }
         self.used += taken;
+        self.peak = self.peak.max(self.used);
         Some(next.wrapping_add(padding))
     }
 
@@ -127,8 +157,13 @@ mod tests {
         let mut arena = Arena::new(memory.as_mut_ptr().cast(), 256);
         assert!(arena.alloc(64, 8).is_some());
         assert_eq!((arena.used(), arena.remaining(), arena.capacity()), (64, 192, 256));
-        arena.reset();
-        assert_eq!(arena.used(), 0);
+        assert!(arena.alloc(64, 8).is_some());
+        arena.rewind(64);
+        assert_eq!((arena.used(), arena.peak()), (64, 128));
+        arena.rewind(128);
+        assert_eq!(arena.used(), 64);
+        arena.rewind(0);
+        assert_eq!((arena.used(), arena.peak()), (0, 128));
     }
 
     #[test]

@@ -71,6 +71,9 @@ pub enum ErrorKind {
     /// The network was built by hand and is not finished.
     #[error("not initialized")]
     NotInitialized,
+    /// A layer hook of the caller stopped the run.
+    #[error("stopped by the layer hook")]
+    Stopped,
 }
 
 /// What a field should have been.

@@ -3,22 +3,31 @@
 //!
 //! ```text
 //! host/files.rs     read-only bytes of a file: mapped on Unix, read elsewhere
+//! host/folder.rs    names in a folder, in order
 //! host/heap.rs      one zeroed block
 //! host/stdio.rs     writing to C stdout, so that our lines and the caller's printf stay in order
+//! host/clock.rs     a clock for measuring
+//! host/number.rs    reading a number as C does
 //! host/threads.rs   one record per thread without std and, for the first 64 threads, without the heap
 //! ```
 
+mod clock;
 mod files;
+mod folder;
 mod heap;
+mod number;
 mod stdio;
 #[cfg(unix)]
 mod threads;
 
+pub(crate) use clock::monotonic_ns;
 pub(crate) use files::FileBytes;
 #[cfg(not(unix))]
 pub(crate) use files::{file_size, read_file};
+pub(crate) use folder::{Name, is_folder, next_name};
 pub(crate) use heap::HeapBlock;
-pub(crate) use stdio::Stdout;
+pub(crate) use number::leading_float;
+pub(crate) use stdio::{Stderr, Stdout};
 #[cfg(unix)]
 pub(crate) use threads::ThreadRecords;
 

@@ -43,5 +43,5 @@ pub mod text;
 
 pub use error::{Error, ErrorKind};
 pub use format::Model;
-pub use network::Network;
+pub use network::{Network, SharedNetwork};
 pub use plan::MemoryPlan;

@@ -1,57 +1,31 @@
 //! A loaded network: a model, and in the arena its plan and activations.
 //!
-//! Layout of the region that [`Network::load`] fills, each part aligned to a cache line:
-//!
 //! ```text
-//! [ padding | NetworkHeader | steps | int8 tables | copy of what is misaligned | activations and scratch ]
+//! network.rs          loading, looking at what was loaded, running
+//! network/region.rs   what lies where in the arena
 //! ```
 //!
 //! The region holds no pointers of this module, so the C API can keep a network as two addresses and look at it again
-//! with [`Network::open`].
+//! with [`Network::open`], or with [`SharedNetwork::open`] when others look at it too.
 
-use core::mem::size_of;
-use core::ops::Range;
+mod region;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::records::ActivationCode;
-use crate::format::{Layer, LayerRecord, Model};
+use crate::format::Model;
 use crate::plan::steps::Step;
-use crate::plan::{ALIGN_BYTES, MemoryPlan};
-use crate::run;
+use crate::plan::{self, ALIGN_BYTES, MemoryPlan};
+use crate::run::{self, Memory, Watcher};
 use crate::tensor::Shape;
+use region::{Fixed, Parts};
 
-const MAGIC: usize = 0x6B6E_7472;
-
-/// First bytes of a loaded region.
-#[derive(Clone, Copy, Debug, Zeroable, Pod)]
-#[repr(C)]
-pub struct NetworkHeader {
-    /// Words for the owner of the region; this module never touches them after `load` has set them to 0.
-    user: [usize; 4],
-    magic: usize,
-    blob_bytes: usize,
-    payload_offset: usize,
-    weights_bytes: usize,
-    biases_bytes: usize,
-    steps: usize,
-    table_bytes: usize,
-    copied_bytes: usize,
-    activation_bytes: usize,
-    /// 0 for float32, 1 for int8.
-    is_quantized: usize,
-    /// 1 when the last step is the softmax of a dense layer.
-    ends_with_softmax: usize,
-    /// 1 when that step is left out.
-    omits_softmax: usize,
-    input: [usize; 4],
-    output: [usize; 4],
-}
+pub use region::NetworkHeader;
 
 /// A network that can run.
 #[derive(Debug)]
 pub struct Network<'m, 'a> {
+    blob: &'m [u8],
     payload: &'m [u8],
     parts: Parts<'a>,
 }
@@ -62,63 +36,45 @@ impl<'m, 'a> Network<'m, 'a> {
     ///
     /// The weights stay in the model's bytes.
     pub fn load(model: &Model<'m>, region: &'a mut [u8]) -> Result<Self, Error> {
-        let plan = MemoryPlan::of(model)?;
+        Self::load_planned(model, &MemoryPlan::of(model)?, region)
+    }
+
+    /// Does what [`Network::load`] does, with a plan that was made of the same model before.
+    pub fn load_planned(model: &Model<'m>, plan: &MemoryPlan, region: &'a mut [u8]) -> Result<Self, Error> {
         model.check_payload()?;
         let available = region.len() as u64;
         let too_small =
             Error::new(ErrorKind::Arena).field("free arena memory").found(available).at_least(plan.arena_bytes as u64);
         let region = region.get_mut(..plan.arena_bytes).ok_or(too_small)?;
-        let header = NetworkHeader {
-            user: [0; 4],
-            magic: MAGIC,
-            blob_bytes: model.bytes().len(),
-            payload_offset: model.payload_offset(),
-            weights_bytes: model.header().weights_bytes as usize,
-            biases_bytes: model.header().biases_bytes as usize,
-            steps: plan.steps,
-            table_bytes: plan.table_bytes,
-            copied_bytes: plan.copied_bytes,
-            activation_bytes: plan.activation_bytes,
-            is_quantized: usize::from(model.is_quantized()),
-            ends_with_softmax: usize::from(ends_with_softmax(model)),
-            omits_softmax: 0,
-            input: pack(plan.input),
-            output: pack(plan.output),
-        };
-        let parts = Parts::split(region, Some(header)).ok_or(too_small)?;
+        let header = NetworkHeader::new(model, &plan);
+        let parts = Parts::create(region, &header).ok_or(too_small)?;
         plan.write(model, parts.steps, parts.tables)?;
         let misaligned = if model.is_quantized() { header.weights_bytes } else { 0 };
         if let (Some(source), true) = (model.payload().get(misaligned..), plan.copied_bytes > 0) {
             parts.copy.iter_mut().zip(source).for_each(|(to, from)| *to = *from);
         }
-        Ok(Self { payload: model.payload(), parts })
+        Ok(Self { blob: model.bytes(), payload: model.payload(), parts })
     }
 
     /// Looks at a region that [`Network::load`] filled, with the same model bytes; nothing is checked again but sizes.
     pub fn open(blob: &'m [u8], region: &'a mut [u8]) -> Result<Self, Error> {
-        let parts = Parts::split(region, None).ok_or(DAMAGED)?;
-        let header = &*parts.header;
-        let bytes = header.weights_bytes.checked_add(header.biases_bytes).ok_or(DAMAGED)?;
-        let payload = blob.get(header.payload_offset..).and_then(|rest| rest.get(..bytes)).ok_or(DAMAGED)?;
-        if blob.len() != header.blob_bytes {
-            return Err(DAMAGED);
-        }
-        Ok(Self { payload, parts })
+        let parts = Parts::of(region).ok_or(DAMAGED)?;
+        Ok(Self { blob, payload: payload_of(blob, parts.header)?, parts })
     }
 
     /// True for an int8 network, which takes and gives int8 values.
     pub fn is_quantized(&self) -> bool {
-        self.parts.header.is_quantized != 0
+        self.parts.header.is_quantized()
     }
 
     /// Shape of the input.
     pub fn input_shape(&self) -> Shape {
-        unpack(self.parts.header.input)
+        self.parts.header.input()
     }
 
     /// Shape of the output.
     pub fn output_shape(&self) -> Shape {
-        unpack(self.parts.header.output)
+        self.parts.header.output()
     }
 
     /// The steps of the plan.
@@ -126,95 +82,241 @@ impl<'m, 'a> Network<'m, 'a> {
         self.parts.steps
     }
 
+    /// The place of a feature tap of [`MemoryPlan::taps`]; it holds the marked map after a run.
+    pub fn tap(&self, first: u32, elements: u32) -> Option<&[f32]> {
+        let activations: &[f32] = bytemuck::try_cast_slice(self.parts.activations).ok()?;
+        activations.get(first as usize..)?.get(..elements as usize)
+    }
+
     /// Leaves out the final softmax from now on, or brings it back: the output then holds the logits. Without effect on a
     /// network that does not end with the softmax of a dense layer.
     pub fn set_omit_final_softmax(&mut self, omit: bool) {
-        self.parts.header.omits_softmax = self.parts.header.ends_with_softmax * usize::from(omit);
+        self.parts.header.set_omits_softmax(omit);
     }
 
     /// True when the final softmax is left out.
     pub fn omits_final_softmax(&self) -> bool {
-        self.parts.header.omits_softmax != 0
+        self.parts.header.omits_softmax()
     }
 
     /// Computes the output of a float network for one input. The lengths must be the element counts of the shapes; on an
     /// error the output is not written.
     pub fn run(&mut self, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        self.check(false, input.len(), output.len())?;
-        let weights = float_weights(self.parts.header, self.payload, self.parts.copy)?;
-        let memory = run::Memory { activations: cast(self.parts.activations)?, input, output };
-        run::float::run(active_steps(self.parts.header, self.parts.steps), weights, memory)
+        self.run_watched(None, input, output)
     }
 
     /// Computes the output of an int8 network for one input, otherwise as [`Network::run`].
     pub fn run_int8(&mut self, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        self.check(true, input.len(), output.len())?;
-        let constants = run::int8::Constants {
-            weights: bytemuck::cast_slice(self.payload.get(..self.parts.header.weights_bytes).ok_or(DAMAGED)?),
-            biases: int8_biases(self.parts.header, self.payload, self.parts.copy)?,
-            tables: self.parts.tables,
-        };
-        let memory = run::Memory { activations: cast(self.parts.activations)?, input, output };
-        run::int8::run(active_steps(self.parts.header, self.parts.steps), constants, memory)
+        self.run_watched(None, input, output)
     }
 
-    fn check(&self, is_int8: bool, input: usize, output: usize) -> Result<(), Error> {
-        if self.is_quantized() != is_int8 {
-            let note =
-                if is_int8 { "this is a float model: give it float32" } else { "this is an int8 model: give it int8" };
-            return Err(Error::new(ErrorKind::Argument).note(note));
-        }
-        check_count("input elements", input, self.input_shape())?;
-        check_count("output elements", output, self.output_shape())
+    /// Either run, with somebody looking on. When the watcher stops the run, part of the output may be written.
+    pub(crate) fn run_watched<T: Element>(
+        &mut self,
+        watcher: Option<&mut dyn Watcher>,
+        input: &[T],
+        output: &mut [T],
+    ) -> Result<(), Error> {
+        let Parts { header, steps, tables, copy, activations } = &mut self.parts;
+        let fixed = Fixed { header, steps, tables, copy };
+        SharedNetwork { blob: self.blob, payload: self.payload, fixed }.run_in(activations, watcher, input, output)
+    }
+
+    /// What the owner of the region keeps for its runs.
+    pub(crate) fn set_hook_words(&mut self, words: [usize; 3]) {
+        self.parts.header.hook = words;
     }
 
     /// The words that `region` keeps for its owner; `None` when no network was loaded into it.
     pub fn user_words(region: &mut [u8]) -> Option<&mut [usize; 4]> {
-        Parts::split(region, None).map(|parts| &mut parts.header.user)
+        Parts::of(region).map(|parts| &mut parts.header.user)
+    }
+}
+
+/// A network that nobody changes: any number of threads may run it at the same time, each with scratch memory of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedNetwork<'a> {
+    blob: &'a [u8],
+    payload: &'a [u8],
+    fixed: Fixed<'a>,
+}
+
+impl<'a> SharedNetwork<'a> {
+    /// Alignment of the scratch memory in bytes.
+    pub const SCRATCH_ALIGN: usize = ALIGN_BYTES;
+
+    /// Looks at a region that [`Network::load`] filled, with the same model bytes.
+    pub fn open(blob: &'a [u8], region: &'a [u8]) -> Result<Self, Error> {
+        let fixed = Fixed::of(region).ok_or(DAMAGED)?;
+        Ok(Self { blob, payload: payload_of(blob, fixed.header)?, fixed })
+    }
+
+    /// The network, as long as nobody changes it.
+    pub fn of(network: &'a Network<'_, '_>) -> Self {
+        Self { blob: network.blob, payload: network.payload, fixed: network.parts.fixed() }
+    }
+
+    /// The model's bytes.
+    pub(crate) fn blob(&self) -> &'a [u8] {
+        self.blob
+    }
+
+    /// True for an int8 network.
+    pub fn is_quantized(&self) -> bool {
+        self.fixed.header.is_quantized()
+    }
+
+    /// Bytes of scratch memory that a run needs.
+    pub fn scratch_bytes(&self) -> usize {
+        self.fixed.header.activation_bytes
+    }
+
+    /// True when the final softmax is left out.
+    pub fn omits_final_softmax(&self) -> bool {
+        self.fixed.header.omits_softmax()
+    }
+
+    /// [`Network::run`] with all that changes in `scratch`: [`SharedNetwork::scratch_bytes`] bytes that start at a multiple
+    /// of [`SharedNetwork::SCRATCH_ALIGN`].
+    pub fn run(&self, scratch: &mut [u8], input: &[f32], output: &mut [f32]) -> Result<(), Error> {
+        self.run_in(scratch, None, input, output)
+    }
+
+    /// [`Network::run_int8`], otherwise as [`SharedNetwork::run`].
+    pub fn run_int8(&self, scratch: &mut [u8], input: &[i8], output: &mut [i8]) -> Result<(), Error> {
+        self.run_in(scratch, None, input, output)
+    }
+
+    /// The words that the owner of the region keeps for its runs.
+    pub(crate) fn hook_words(&self) -> [usize; 3] {
+        self.fixed.header.hook
+    }
+
+    /// The words that `region` keeps for its owner; `None` when no network was loaded into it.
+    pub(crate) fn user_words(region: &[u8]) -> Option<&[usize; 4]> {
+        Fixed::of(region).map(|fixed| &fixed.header.user)
+    }
+
+    pub(crate) fn run_in<T: Element>(
+        &self,
+        scratch: &mut [u8],
+        watcher: Option<&mut dyn Watcher>,
+        input: &[T],
+        output: &mut [T],
+    ) -> Result<(), Error> {
+        let header = self.fixed.header;
+        if header.is_quantized() != T::IS_INT8 {
+            let [int8, float] = ["this is an int8 model: give it int8", "this is a float model: give it float32"];
+            return Err(Error::new(ErrorKind::Argument).note(if T::IS_INT8 { float } else { int8 }));
+        }
+        check_count("input elements", input.len(), header.input())?;
+        check_count("output elements", output.len(), header.output())?;
+        let activations = aligned_scratch(scratch, header.activation_bytes)?;
+        let memory = Memory { activations, input, output };
+        match watcher {
+            None => T::run_steps(self, self.active_steps(), memory),
+            Some(watcher) => self.run_layers(watcher, memory),
+        }
+    }
+
+    /// Runs the steps of one layer after another. Layers that became no step of their own are told as well.
+    #[cold]
+    #[inline(never)]
+    fn run_layers<T: Element>(&self, watcher: &mut dyn Watcher, mut memory: Memory<'_, T>) -> Result<(), Error> {
+        let model = Model::parse(self.blob)?;
+        let mut steps = self.active_steps();
+        plan::for_each_layer(&model, self.fixed.header.placement(), &mut |layer| {
+            let count = steps.iter().take_while(|step| usize::from(step.layer) == layer.index).count();
+            let (own, rest) = steps.split_at(count);
+            steps = rest;
+            watcher.before(layer)?;
+            T::run_steps(self, own, memory.reborrow())?;
+            watcher.after(layer, bytemuck::cast_slice(memory.get(&layer.result).ok_or(DAMAGED)?))
+        })
+    }
+
+    /// The steps without an omitted softmax.
+    fn active_steps(&self) -> &'a [Step] {
+        let steps = self.fixed.steps;
+        let omitted = usize::from(self.omits_final_softmax());
+        steps.get(..steps.len().saturating_sub(omitted)).unwrap_or(&[])
+    }
+
+    /// Weights and biases of a float network, in the model's bytes or in their aligned copy.
+    fn float_weights(&self) -> Result<&'a [f32], Error> {
+        self.aligned(self.payload)
+    }
+
+    fn int8_constants(&self) -> Result<run::int8::Constants<'a>, Error> {
+        let (weights, biases) = self.payload.split_at_checked(self.fixed.header.weights_bytes).ok_or(DAMAGED)?;
+        Ok(run::int8::Constants {
+            weights: bytemuck::cast_slice(weights),
+            biases: self.aligned(biases)?,
+            tables: self.fixed.tables,
+        })
+    }
+
+    /// What must be aligned: `original`, or its copy.
+    fn aligned<T: Pod>(&self, original: &'a [u8]) -> Result<&'a [T], Error> {
+        let source = match (original.len(), self.fixed.header.copied_bytes) {
+            (0, _) => return Ok(&[]),
+            (_, 0) => original,
+            (bytes, _) => self.fixed.copy.get(..bytes).ok_or(DAMAGED)?,
+        };
+        bytemuck::try_cast_slice(source).map_err(|_| MOVED)
+    }
+}
+
+/// Type of the values that a network takes and gives.
+pub(crate) trait Element: Pod {
+    /// Whether networks of this type are int8 networks.
+    const IS_INT8: bool;
+
+    /// Runs some of the network's steps.
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Error>;
+}
+
+impl Element for f32 {
+    const IS_INT8: bool = false;
+
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, f32>) -> Result<(), Error> {
+        run::float::run(steps, network.float_weights()?, memory)
+    }
+}
+
+impl Element for i8 {
+    const IS_INT8: bool = true;
+
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, i8>) -> Result<(), Error> {
+        run::int8::run(steps, network.int8_constants()?, memory)
     }
 }
 
 const DAMAGED: Error = Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
 const MOVED: Error = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
 
-fn ends_with_softmax(model: &Model<'_>) -> bool {
-    let is_softmax =
-        |record: LayerRecord| matches!(record.layer, Layer::Dense(d) if d.activation == ActivationCode::SOFTMAX);
-    model.layers().last().is_some_and(is_softmax)
+/// Weights and biases in the bytes that the network was loaded from.
+fn payload_of<'m>(blob: &'m [u8], header: &NetworkHeader) -> Result<&'m [u8], Error> {
+    let bytes = header.weights_bytes.checked_add(header.biases_bytes).ok_or(DAMAGED)?;
+    let payload = blob.get(header.payload_offset..).and_then(|rest| rest.get(..bytes)).ok_or(DAMAGED)?;
+    if blob.len() == header.blob_bytes { Ok(payload) } else { Err(DAMAGED) }
 }
 
-/// The steps without an omitted softmax.
-fn active_steps<'s>(header: &NetworkHeader, steps: &'s [Step]) -> &'s [Step] {
-    steps.get(..steps.len().saturating_sub(header.omits_softmax.min(1))).unwrap_or(&[])
-}
-
-fn cast<T: Pod>(bytes: &mut [u8]) -> Result<&mut [T], Error> {
-    bytemuck::try_cast_slice_mut(bytes).map_err(|_| DAMAGED)
-}
-
-/// Weights and biases of a float network, in the model's bytes or in their aligned copy.
-fn float_weights<'w>(header: &NetworkHeader, payload: &'w [u8], copy: &'w [u8]) -> Result<&'w [f32], Error> {
-    aligned(header, payload, copy, payload.len())
-}
-
-/// Biases of an int8 network, in the model's bytes or in their aligned copy.
-fn int8_biases<'w>(header: &NetworkHeader, payload: &'w [u8], copy: &'w [u8]) -> Result<&'w [i32], Error> {
-    let biases = payload.get(header.weights_bytes..).unwrap_or(&[]);
-    aligned(header, biases, copy, header.biases_bytes)
-}
-
-fn aligned<'w, T: Pod>(
-    header: &NetworkHeader,
-    original: &'w [u8],
-    copy: &'w [u8],
-    bytes: usize,
-) -> Result<&'w [T], Error> {
-    let source = match (bytes, header.copied_bytes) {
-        (0, _) => return Ok(&[]),
-        (_, 0) => original,
-        _ => copy.get(..bytes).ok_or(DAMAGED)?,
-    };
-    bytemuck::try_cast_slice(source).map_err(|_| MOVED)
+/// The first `bytes` bytes of the scratch memory as values.
+fn aligned_scratch<T: Pod>(scratch: &mut [u8], bytes: usize) -> Result<&mut [T], Error> {
+    let available = scratch.len() as u64;
+    let error = Error::new(ErrorKind::Buffer).field("bytes of scratch memory").found(available);
+    let scratch = scratch.get_mut(..bytes).ok_or(error.at_least(bytes as u64))?;
+    if bytes == 0 {
+        // Aligned although it is empty, because steps look at it as other types.
+        return bytemuck::try_cast_slice_mut::<u64, T>(&mut []).map_err(|_| DAMAGED);
+    }
+    let address = scratch.as_ptr().addr();
+    if !address.is_multiple_of(ALIGN_BYTES) {
+        let error = Error::new(ErrorKind::Argument).field("alignment of the scratch memory");
+        return Err(error.found(1 << address.trailing_zeros()).at_least(ALIGN_BYTES as u64));
+    }
+    bytemuck::try_cast_slice_mut(scratch).map_err(|_| DAMAGED)
 }
 
 fn check_count(field: &'static str, found: usize, shape: Shape) -> Result<(), Error> {
@@ -223,58 +325,4 @@ fn check_count(field: &'static str, found: usize, shape: Shape) -> Result<(), Er
         return Ok(());
     }
     Err(Error::new(ErrorKind::Argument).field(field).found(found as u64).expected(expected as u64))
-}
-
-fn pack(shape: Shape) -> [usize; 4] {
-    [shape.h as usize, shape.w as usize, shape.c as usize, usize::from(shape.is_rows)]
-}
-
-fn unpack([h, w, c, is_rows]: [usize; 4]) -> Shape {
-    Shape { h: h as u32, w: w as u32, c: c as u32, is_rows: is_rows != 0 }
-}
-
-/// The parts of a region.
-#[derive(Debug)]
-struct Parts<'a> {
-    header: &'a mut NetworkHeader,
-    steps: &'a mut [Step],
-    tables: &'a mut [u8],
-    copy: &'a mut [u8],
-    activations: &'a mut [u8],
-}
-
-impl<'a> Parts<'a> {
-    /// Splits `region` by the header that lies in it, after writing `new` there. `None` when it does not hold what the
-    /// header says.
-    fn split(region: &'a mut [u8], new: Option<NetworkHeader>) -> Option<Self> {
-        let start = region.as_ptr().align_offset(ALIGN_BYTES);
-        let mut rest = Carver(region.get_mut(start..)?);
-        let header: &mut NetworkHeader = bytemuck::try_from_bytes_mut(rest.take(size_of::<NetworkHeader>())?).ok()?;
-        if let Some(new) = new {
-            *header = new;
-        }
-        if header.magic != MAGIC {
-            return None;
-        }
-        let steps = rest.take(header.steps.checked_mul(size_of::<Step>())?)?;
-        Some(Self {
-            steps: bytemuck::try_cast_slice_mut(steps).ok()?,
-            tables: rest.take(header.table_bytes)?,
-            copy: rest.take(header.copied_bytes)?,
-            activations: rest.take(header.activation_bytes)?,
-            header,
-        })
-    }
-}
-
-struct Carver<'a>(&'a mut [u8]);
-
-impl<'a> Carver<'a> {
-    /// The next `bytes` bytes; the part after them starts aligned.
-    fn take(&mut self, bytes: usize) -> Option<&'a mut [u8]> {
-        let (part, rest) =
-            core::mem::take(&mut self.0).split_at_mut_checked(bytes.checked_next_multiple_of(ALIGN_BYTES)?)?;
-        self.0 = rest;
-        part.get_mut(Range { start: 0, end: bytes })
-    }
 }

@@ -25,6 +25,7 @@ const SECTIONS: &[Section] = &[
     section("errors.rs"),
     section("version.rs"),
     section("arena.rs"),
+    section("arena_extras.rs"),
     section_if("heap_arena.rs", "NETKIT_ARENA_HEAP"),
     section("inspect.rs"),
     section("model.rs"),
@@ -34,7 +35,18 @@ const SECTIONS: &[Section] = &[
     section("conv.rs"),
     section("model_info.rs"),
     section("int8.rs"),
+    section("mlp.rs"),
+    section("cnn/network.rs"),
+    section("cnn/layers.rs"),
+    section("cnn/blocks.rs"),
+    section("cnn/yolox.rs"),
+    section("typed_load.rs"),
+    section("scratch.rs"),
+    section("layers.rs"),
+    section("hooks.rs"),
+    section("output.rs"),
     section_if("tests.rs", "NETKIT_DESKTOP"),
+    section_if("cli.rs", "NETKIT_DESKTOP"),
 ];
 
 const RULE: &str = "========================================================================";
@@ -172,8 +184,8 @@ fn section_comment(lines: &[String]) -> String {
 /// Names of all functions with `#[unsafe(no_mangle)]` in `src/ffi`.
 fn exported_functions() -> Vec<String> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(ffi()).expect("src/ffi is there") {
-        let source = read(&entry.expect("src/ffi can be listed").path());
+    for path in sources_in(&ffi()) {
+        let source = read(&path);
         for after in source.split("#[unsafe(no_mangle)]").skip(1) {
             let name = after.split("fn ").nth(1).and_then(|rest| rest.split('(').next());
             names.push(name.expect("a function follows").to_owned());
@@ -181,6 +193,16 @@ fn exported_functions() -> Vec<String> {
     }
     names.sort();
     names
+}
+
+/// The files of a folder and of those in it.
+fn sources_in(folder: &Path) -> Vec<PathBuf> {
+    let mut sources = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("src/ffi is there") {
+        let path = entry.expect("src/ffi can be listed").path();
+        if path.is_dir() { sources.extend(sources_in(&path)) } else { sources.push(path) }
+    }
+    sources
 }
 
 fn is_prototype_of(line: &str, name: &str) -> bool {

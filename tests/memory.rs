@@ -4,7 +4,7 @@ mod common;
 
 use common::Runner;
 use netkit::error::ErrorKind;
-use netkit::{MemoryPlan, Model, Network};
+use netkit::{MemoryPlan, Model, Network, SharedNetwork};
 
 fn run(model: &Model<'_>, arena: &mut [u8]) -> Vec<u8> {
     Runner::load(model, arena).run(0)
@@ -58,6 +58,37 @@ fn runs_do_not_depend_on_earlier_runs() {
         runner.run(5);
         let again = runner.run(0);
         assert_eq!(first, again, "{name}");
+    }
+}
+
+/// Scratch memory may be anybody's: two runs of one network at the same time give what one gives.
+#[test]
+fn a_shared_network_runs_in_scratch_memory() {
+    let bytes = common::TestModel::mlp().bytes();
+    let model = Model::parse(&bytes).expect("valid");
+    let mut arena = vec![0; MemoryPlan::of(&model).expect("plan").arena_bytes];
+    let mut network = Network::load(&model, &mut arena).expect("load");
+    let (input, mut expected) = ([0.5, -0.25], [0.0; 2]);
+    network.run(&input, &mut expected).expect("run");
+    let shared = SharedNetwork::of(&network);
+    std::thread::scope(|scope| {
+        for fill in [0x00, 0xFF] {
+            scope.spawn(move || {
+                let mut memory = vec![fill; shared.scratch_bytes() + SharedNetwork::SCRATCH_ALIGN];
+                let start = memory.as_ptr().align_offset(SharedNetwork::SCRATCH_ALIGN);
+                let mut output = [f32::NAN; 2];
+                shared.run(&mut memory[start..], &input, &mut output).expect("run");
+                assert_eq!(output, expected);
+            });
+        }
+    });
+    if shared.scratch_bytes() > 0 {
+        let error = shared.run(&mut [], &input, &mut [0.0; 2]).expect_err("no scratch memory");
+        assert_eq!((error.kind, error.needed()), (ErrorKind::Buffer, shared.scratch_bytes() as u64));
+        let mut memory = vec![0; shared.scratch_bytes() + 2 * SharedNetwork::SCRATCH_ALIGN];
+        let start = memory.as_ptr().align_offset(SharedNetwork::SCRATCH_ALIGN) + 4;
+        let error = shared.run(&mut memory[start..], &input, &mut [0.0; 2]).expect_err("misaligned");
+        assert_eq!(error.kind, ErrorKind::Argument);
     }
 }
 

@@ -1,7 +1,15 @@
-# Builds examples/quick_start.c the way a user of netkit would (WAY, KIND) and runs it from the repository root.
+# Builds a small program the way a user of netkit would (WAY, KIND, LANGUAGE) and runs it from the repository root. What
+# was installed is moved before it is used: nothing may remember the first place.
+set(build ${WORK}/${WAY}.${KIND}.${LANGUAGE})
+set(prefix ${WORK}/prefix.${WAY}.${KIND}.${LANGUAGE})
+set(here ${NETKIT_SOURCE}/c_tests/consumer)
+set(warnings -Wall -Wextra -Wpedantic -Werror)
 set(program ${NETKIT_SOURCE}/examples/quick_start.c)
-set(build ${WORK}/${WAY}.${KIND})
-set(prefix ${WORK}/prefix.${WAY}.${KIND})
+set(compile ${C_COMPILER} -std=c99 ${warnings})
+if(LANGUAGE STREQUAL CXX)
+  set(program ${NETKIT_SOURCE}/examples/quick_start.cpp)
+  set(compile ${CXX_COMPILER} -std=c++11 ${warnings})
+endif()
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
@@ -11,41 +19,62 @@ function(run)
   endif()
 endfunction()
 
-# Installs, then moves what was installed: nothing may remember the first place.
+# check(ENVIRONMENT COMMAND...): the command prints the answer.
+function(check environment)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${environment} ${ARGN}
+    WORKING_DIRECTORY ${NETKIT_SOURCE} RESULT_VARIABLE result OUTPUT_VARIABLE output)
+  if(NOT result EQUAL 0 OR NOT output STREQUAL "3, 3\n")
+    message(FATAL_ERROR "the consumer ended with ${result} and printed: ${output}")
+  endif()
+endfunction()
+
 function(install_and_move)
   file(REMOVE_RECURSE ${prefix} ${prefix}.moved)
   run(${CMAKE_COMMAND} --install ${NETKIT_BUILD} --prefix ${prefix})
   file(RENAME ${prefix} ${prefix}.moved)
 endfunction()
 
-function(build_consumer)
+# Options of pkg-config for what was installed.
+function(ask_pkg_config variable)
+  find_program(pkg_config NAMES pkg-config pkgconf)
+  if(NOT pkg_config)
+    message(FATAL_ERROR "no pkg-config on this machine")
+  endif()
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}.moved/${LIBDIR}/pkgconfig ${pkg_config} ${ARGN} netkit
+    OUTPUT_VARIABLE options OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "pkg-config does not find netkit")
+  endif()
+  separate_arguments(options UNIX_COMMAND "${options}")
+  set(${variable} ${options} PARENT_SCOPE)
+endfunction()
+
+function(build_cmake_project)
+  set(shared OFF)
   if(KIND STREQUAL shared)
     set(shared ON)
-  else()
-    set(shared OFF)
   endif()
-  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${NETKIT_SOURCE}/c_tests/consumer -B ${build} -DPROGRAM=${program}
-    -DCMAKE_C_COMPILER=${C_COMPILER} -DBUILD_SHARED_LIBS=${shared} ${ARGN})
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${here} -B ${build} -DWAY=${WAY} -DLANGUAGE=${LANGUAGE} -DPROGRAM=${program}
+    -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_STANDARD=11
+    -DBUILD_SHARED_LIBS=${shared} ${ARGN})
   run(${CMAKE_COMMAND} --build ${build})
 endfunction()
 
 file(REMOVE_RECURSE ${build})
-set(environment)
+file(MAKE_DIRECTORY ${build})
 if(WAY STREQUAL find_package)
   install_and_move()
-  build_consumer(-DCMAKE_PREFIX_PATH=${prefix}.moved)
-elseif(WAY STREQUAL add_subdirectory)
-  build_consumer(-DNETKIT_SOURCE=${NETKIT_SOURCE} -DNETKIT_TARGET_DIR=${NETKIT_TARGET_DIR}
+  build_cmake_project(-DCMAKE_PREFIX_PATH=${prefix}.moved)
+  check("" ${build}/consumer)
+elseif(WAY STREQUAL add_subdirectory OR WAY STREQUAL fetch_content)
+  build_cmake_project(-DNETKIT_SOURCE=${NETKIT_SOURCE} -DNETKIT_TARGET_DIR=${NETKIT_TARGET_DIR}
     -DNETKIT_PROFILE=${NETKIT_PROFILE})
-else()
-  find_program(pkg_config NAMES pkg-config pkgconf)
-  if(NOT pkg_config)
-    message("no pkg-config on this machine")
-    return()
-  endif()
+  check("" ${build}/consumer)
+elseif(WAY STREQUAL pkg_config)
   install_and_move()
-  file(MAKE_DIRECTORY ${build})
   set(flags)
+  set(environment)
   if(KIND STREQUAL static)
     set(flags --static)
     file(GLOB shared_libraries ${prefix}.moved/${LIBDIR}/libnetkit*.so* ${prefix}.moved/${LIBDIR}/libnetkit*.dylib)
@@ -53,16 +82,25 @@ else()
   else()
     set(environment LD_LIBRARY_PATH=${prefix}.moved/${LIBDIR})
   endif()
-  execute_process(
-    COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}.moved/${LIBDIR}/pkgconfig
-      ${pkg_config} ${flags} --cflags --libs netkit
-    OUTPUT_VARIABLE options OUTPUT_STRIP_TRAILING_WHITESPACE)
-  separate_arguments(options UNIX_COMMAND "${options}")
-  run(${C_COMPILER} -std=c99 -Wall -Wextra -Wpedantic -Werror ${program} ${options} -o ${build}/consumer)
+  ask_pkg_config(options ${flags} --cflags --libs)
+  run(${compile} ${program} ${options} -o ${build}/consumer)
+  check("${environment}" ${build}/consumer)
+elseif(WAY STREQUAL dlopen)
+  install_and_move()
+  run(${compile} -I${prefix}.moved/include/netkit ${here}/dlopen.c -ldl -o ${build}/consumer)
+  file(GLOB library ${prefix}.moved/${LIBDIR}/libnetkit.so.[0-9] ${prefix}.moved/${LIBDIR}/libnetkit.[0-9].dylib)
+  check("" ${build}/consumer ${library})
+else() # two_rusts: both orders on the link line
+  install_and_move()
+  run(${RUSTC} --edition 2024 --crate-type staticlib --crate-name other -C opt-level=1 --out-dir ${build}
+    ${here}/other_rust.rs)
+  set(netkit ${prefix}.moved/${LIBDIR}/libnetkit.a)
+  set(other ${build}/libother.a)
+  foreach(order "${netkit};${other}" "${other};${netkit}")
+    run(${compile} -I${prefix}.moved/include/netkit ${here}/two_rusts.c ${order} -lpthread -ldl -lm -o ${build}/consumer)
+    check("" ${build}/consumer)
+  endforeach()
 endif()
 
-execute_process(COMMAND ${CMAKE_COMMAND} -E env ${environment} ${build}/consumer
-  WORKING_DIRECTORY ${NETKIT_SOURCE} RESULT_VARIABLE result OUTPUT_VARIABLE output)
-if(NOT result EQUAL 0 OR NOT output STREQUAL "3, 3\n")
-  message(FATAL_ERROR "the consumer ended with ${result} and printed: ${output}")
-endif()
+# Tens of megabytes a time are not left behind.
+file(REMOVE_RECURSE ${prefix}.moved ${build})

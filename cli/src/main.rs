@@ -11,11 +11,14 @@
 //! model_file.rs   reading a model
 //! failure.rs      errors, what to do about them, exit codes
 //! output.rs       standard output and standard error
+//! generated.rs    test: man pages and shell completions of packaging/command are those of args.rs
 //! ```
 
 mod args;
 mod codes;
 mod failure;
+#[cfg(test)]
+mod generated;
 mod input;
 mod inspect;
 mod model_file;

@@ -72,8 +72,8 @@ pub unsafe extern "C" fn nk_arena_reset(arena: *mut nk_arena_t) {
     // SAFETY: `arena` is NULL or by the conventions points to a handle.
     let Some(mut state) = (unsafe { get(arena) }) else { return };
     // SAFETY: the arena's memory is there, by this function's documentation; its models end here.
-    unsafe { mappings::release_all(&mut state) };
-    state.reset();
+    unsafe { mappings::release_above(&mut state, 0) };
+    state.rewind(0);
     // SAFETY: `get` found a handle there.
     unsafe { store(arena, state) };
 }

@@ -39,6 +39,8 @@ pub enum nk_status {
     NK_ERR_MODEL_NOT_LOADED = 11,
     /// The object has to be initialised first.
     NK_ERR_NOT_INITIALIZED = 12,
+    /// Your layer hook stopped the run; see nk_model_set_layer_hook().
+    NK_ERR_STOPPED = 100,
 }
 
 /// Result of a call.
@@ -88,6 +90,7 @@ pub extern "C" fn nk_status_string(status: nk_status_int) -> *const c_char {
         10 => c"buffer too small",
         11 => c"model not loaded",
         12 => c"not initialized",
+        100 => c"stopped by hook",
         _ => c"unknown",
     };
     text.as_ptr()
@@ -167,6 +170,7 @@ impl ErrorKind {
             ErrorKind::Buffer => nk_status::NK_ERR_BUFFER_TOO_SMALL,
             ErrorKind::NotLoaded => nk_status::NK_ERR_MODEL_NOT_LOADED,
             ErrorKind::NotInitialized => nk_status::NK_ERR_NOT_INITIALIZED,
+            ErrorKind::Stopped => nk_status::NK_ERR_STOPPED,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::arena::Arena;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::format::{Header, Model};
-use crate::network::Network;
+use crate::network::{Network, SharedNetwork};
 use crate::plan::{MemoryPlan, shapes};
 use crate::tensor::{MAX_RANK, Shape, checked_product};
 
@@ -151,7 +151,11 @@ impl Loaded {
     /// Loads `model` at the front of the arena's free memory, of which it takes exactly [`MemoryPlan::arena_bytes`]
     /// bytes.
     pub(super) fn place(model: &Model<'_>, arena: &mut Arena) -> Result<Self, Error> {
-        let plan = plan(model)?;
+        Self::place_planned(model, &plan(model)?, arena)
+    }
+
+    /// Does what [`Loaded::place`] does, with a plan that was made of the same model before.
+    pub(super) fn place_planned(model: &Model<'_>, plan: &MemoryPlan, arena: &mut Arena) -> Result<Self, Error> {
         let blob = model.bytes();
         let region = arena.take(plan.arena_bytes)?;
         if Span::of(region, plan.arena_bytes).overlaps(Span::of(blob.as_ptr(), blob.len())) {
@@ -160,9 +164,9 @@ impl Loaded {
         // SAFETY: the arena took these bytes out of its free memory a moment ago, the caller's promise at nk_arena_init
         // says that they are valid, and the line above that the model is not among them.
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
-        Network::load(model, bytes)?;
+        Network::load_planned(model, plan, bytes)?;
         mappings::mark(bytes, blob);
-        let (scales, zero_points) = quantization(model, &plan);
+        let (scales, zero_points) = quantization(model, plan);
         Ok(Self {
             magic: MAGIC,
             blob: blob.as_ptr(),
@@ -220,11 +224,7 @@ impl Loaded {
     pub(super) unsafe fn region_mut<'a>(&self) -> Result<&'a mut [u8], Error> {
         // SAFETY: `place` took this range from the arena, whose memory is valid by this function's contract.
         let region = unsafe { core::slice::from_raw_parts_mut(self.region, self.region_bytes) };
-        if mappings::is_alive(region, self.blob, self.blob_bytes) {
-            Ok(region)
-        } else {
-            Err(Error::new(ErrorKind::NotLoaded).note("the model ended: its arena was reset, or it was unloaded"))
-        }
+        if mappings::is_alive(region, self.blob, self.blob_bytes) { Ok(region) } else { Err(ENDED) }
     }
 
     /// The network, ready to run.
@@ -238,14 +238,38 @@ impl Loaded {
         let blob = unsafe { core::slice::from_raw_parts(self.blob, self.blob_bytes) };
         Network::open(blob, region)
     }
+
+    /// The network, to look at or to run with scratch memory of the caller.
+    ///
+    /// # Safety
+    /// The memory of the model's arena is valid, and nobody changes the model or its bytes meanwhile.
+    pub(super) unsafe fn shared<'a>(&self) -> Result<SharedNetwork<'a>, Error> {
+        // SAFETY: `place` took this range from the arena, whose memory is valid by this function's contract.
+        let region = unsafe { core::slice::from_raw_parts(self.region.cast_const(), self.region_bytes) };
+        if !mappings::is_alive(region, self.blob, self.blob_bytes) {
+            return Err(ENDED);
+        }
+        // SAFETY: `place` was given these bytes, and they are still valid by this function's contract.
+        let blob = unsafe { core::slice::from_raw_parts(self.blob, self.blob_bytes) };
+        SharedNetwork::open(blob, region)
+    }
 }
 
 /// The memory plan of a model. A broken model is called broken before it is called unsupported.
 pub(super) fn plan(model: &Model<'_>) -> Result<MemoryPlan, Error> {
-    MemoryPlan::of(model).map_err(|error| match error.kind {
+    MemoryPlan::of(model).map_err(|error| broken_first(model, error))
+}
+
+/// The same with the feature taps kept for the caller to read.
+pub(super) fn plan_keeping_taps(model: &Model<'_>) -> Result<MemoryPlan, Error> {
+    MemoryPlan::keeping_taps(model).map_err(|error| broken_first(model, error))
+}
+
+fn broken_first(model: &Model<'_>, error: Error) -> Error {
+    match error.kind {
         ErrorKind::Unsupported => shapes(model).err().unwrap_or(error),
         _ => error,
-    })
+    }
 }
 
 fn elements(shape: &[u32], rank: u8) -> u32 {
@@ -288,6 +312,9 @@ pub(super) unsafe fn erase(model: *mut nk_model_t) {
     // SAFETY: by this function's contract; any bytes are a handle.
     unsafe { model.cast::<u8>().write_bytes(0, size_of::<nk_model>()) };
 }
+
+const ENDED: Error =
+    Error::new(ErrorKind::NotLoaded).note("the model ended: its arena was reset or rewound, or it was unloaded");
 
 /// The error for a handle without a model.
 pub(super) const NOT_LOADED: Error = Error::new(ErrorKind::NotLoaded);

@@ -2,10 +2,10 @@
 //!
 //! For programs that have a heap and do not care where the arena lies.
 
-use super::arena::{get, nk_arena_t, store};
+use super::arena::{nk_arena_t, store};
 use super::errors::nk_status_t;
 use super::last_error::report;
-use super::{mappings, raw};
+use super::{arena_extras, raw};
 use crate::arena::Arena;
 use crate::host::HeapBlock;
 
@@ -32,23 +32,15 @@ pub unsafe extern "C" fn nk_arena_init_heap(arena: *mut nk_arena_t, capacity: us
 /// afterwards.
 ///
 /// Harmless for an arena that nk_arena_init() made, for one that was destroyed before, and for NULL. Of several copies
-/// of a handle destroy one only.
+/// of a handle destroy one only. The same as nk_arena_deinit(), which every build has.
 ///
 /// - arena: the arena to end.
 ///
 /// Threads: any. Cost: one free(), and one unmapping for each file. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_arena_destroy_heap(arena: *mut nk_arena_t) {
-    // SAFETY: `arena` is NULL or by the conventions points to a handle.
-    let Some(mut state) = (unsafe { get(arena) }) else { return };
-    // SAFETY: the arena's memory is there until the line below frees it; its models end here.
-    unsafe { mappings::release_all(&mut state) };
-    if state.owns_heap() {
-        // SAFETY: `nk_arena_init_heap` took the block out of a `HeapBlock`, and the arena ends here.
-        unsafe { HeapBlock::free(state.base()) };
-    }
-    // SAFETY: `get` found a handle there.
-    unsafe { store(arena, Arena::new(core::ptr::null_mut(), 0)) };
+    // SAFETY: by the conventions and this function's documentation, which `end` repeats.
+    unsafe { arena_extras::end(arena) };
 }
 
 fn no_block(capacity: usize) -> crate::error::Error {

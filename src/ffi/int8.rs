@@ -61,7 +61,7 @@ pub unsafe extern "C" fn nk_model_input_quant(model: *const nk_model_t, out: *mu
 pub unsafe extern "C" fn nk_model_output_quant(model: *const nk_model_t, out: *mut nk_quant_params_t) -> nk_status_t {
     let choose = |loaded: &Loaded| {
         // SAFETY: by this function's documentation and the conventions.
-        let omits = unsafe { loaded.network() }.is_ok_and(|network| network.omits_final_softmax());
+        let omits = unsafe { loaded.shared() }.is_ok_and(|network| network.omits_final_softmax());
         loaded.output_quant(omits)
     };
     // SAFETY: the conventions of the header, which `write_quant` repeats.
@@ -157,7 +157,7 @@ unsafe fn run_auto(call: Call<f32>) -> Result<(), Error> {
     let (input, output) = unsafe { staging(&call, &target) }?.split_at_mut(target.inputs);
     // SAFETY: the input is valid for its count and apart from the staging memory, like the output below.
     unsafe { nk_quantize_f32(call.input, input.as_mut_ptr(), input.len(), input_quant.into()) };
-    target.network.run_int8(input, output)?;
+    target.run::<i8>(input, output)?;
     // SAFETY: as above; nobody looks at the input any more.
     unsafe {
         nk_dequantize_i8(output.as_ptr(), call.output, output.len(), output_quant.into());

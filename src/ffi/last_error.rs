@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 
 use super::errors::{nk_error_info, nk_status};
 use super::limits::NK_MAX_MESSAGE_LEN;
+use super::output;
 use crate::error::Error;
 
 /// Facts and text of an error.
@@ -59,13 +60,14 @@ pub(super) fn report(result: Result<(), Error>) -> nk_status {
     }
 }
 
-/// Keeps `error` for this thread. When there is no memory for a record, the status alone has to do.
+/// Keeps `error` for this thread and tells the log. When there is no memory for a record, the status alone has to do.
 pub(super) fn store(error: &Error) {
-    let record = place::get_or_claim();
-    if !record.is_null() {
+    let (place, record) = (place::get_or_claim(), Record::of(error));
+    if !place.is_null() {
         // SAFETY: the record belongs to this thread and no reference to it outlives the functions of this file.
-        unsafe { record.write(Record::of(error)) };
+        unsafe { place.write(record) };
     }
+    output::log_error(CStr::from_bytes_until_nul(&record.text).unwrap_or_default().to_bytes());
 }
 
 /// Forgets the error of this thread.

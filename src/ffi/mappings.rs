@@ -5,16 +5,16 @@
 //! they are still what we wrote: memory that was reset and used again, or cleared by its owner, is not followed.
 
 #[cfg(all(feature = "host", unix))]
-pub(super) use mapped::{adopt, release, release_all};
+pub(super) use mapped::{adopt, release, release_above};
 #[cfg(not(all(feature = "host", unix)))]
-pub(super) use unmapped::{adopt, release, release_all};
+pub(super) use unmapped::{adopt, release, release_above};
 
 use super::handle::Loaded;
 #[cfg(all(feature = "host", unix))]
 use super::handle::NOT_LOADED;
 use crate::arena::Arena;
 use crate::error::Error;
-use crate::network::Network;
+use crate::network::{Network, SharedNetwork};
 
 const NEXT: usize = 0;
 const ADDRESS: usize = 1;
@@ -42,8 +42,8 @@ pub(super) fn mark(region: &mut [u8], blob: &[u8]) {
 }
 
 /// Whether the network that was loaded into `region` from these bytes is still there.
-pub(super) fn is_alive(region: &mut [u8], blob: *const u8, blob_bytes: usize) -> bool {
-    Network::user_words(region).is_some_and(|words| {
+pub(super) fn is_alive(region: &[u8], blob: *const u8, blob_bytes: usize) -> bool {
+    SharedNetwork::user_words(region).is_some_and(|words| {
         words[SEAL] == seal(words, words.as_ptr().addr()) && words[ADDRESS] == blob.addr() && words[BYTES] == blob_bytes
     })
 }
@@ -80,13 +80,19 @@ mod mapped {
         drop(unsafe { FileBytes::from_raw(address, bytes) });
     }
 
-    /// Unmaps all files of an arena and ends the models that read from them.
+    /// Unmaps the files of all models that lie behind the first `mark` bytes of an arena, and ends these models.
     ///
     /// # Safety
     /// The memory of the arena is valid, and nobody uses its models meanwhile.
-    pub(in crate::ffi) unsafe fn release_all(arena: &mut Arena) {
+    pub(in crate::ffi) unsafe fn release_above(arena: &mut Arena, mark: usize) {
+        let limit = arena.base().addr().saturating_add(mark);
         let mut at = core::mem::take(&mut arena.newest_mapping);
+        // Newer models lie behind older ones.
         while at != 0 && arena.contains(at, size_of::<Words>()) {
+            if at < limit {
+                arena.newest_mapping = at;
+                return;
+            }
             let node = core::ptr::with_exposed_provenance_mut::<Words>(at);
             // SAFETY: `adopt` exposed this address, four words in the arena's memory, which is valid.
             let words = unsafe { node.read() };
@@ -114,5 +120,5 @@ mod unmapped {
 
     pub(in crate::ffi) unsafe fn release(_loaded: &Loaded) {}
 
-    pub(in crate::ffi) unsafe fn release_all(_arena: &mut Arena) {}
+    pub(in crate::ffi) unsafe fn release_above(_arena: &mut Arena, _mark: usize) {}
 }

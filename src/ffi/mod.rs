@@ -48,9 +48,10 @@
 //! goes for a handle of zero bytes and, with overwhelming likelihood, for one that was never initialised.
 //!
 //! Threads. The library has no global state that calls share, except the last error, which every thread has for itself
-//! on Unix and which the whole program shares elsewhere. Different models in different arenas may be loaded and run at
+//! on Unix and which the whole program shares elsewhere, and the functions of yours that nk_set_clock(),
+//! nk_set_log_callback() and nk_set_print_callback() set for the whole process. Different models in different arenas may be loaded and run at
 //! the same time. One arena, and all models in it, belong to one thread at a time: a run writes to the arena that the
-//! model was loaded into. "Threads: any" below means any thread, as long as no other one uses the same objects.
+//! model was loaded into; nk_model_run_scratch() lets several threads run one model. "Threads: any" below means any thread, as long as no other one uses the same objects.
 //!
 //! Alignment. An arena and the bytes of a model may start at any address; an address that is no multiple of 4 makes the
 //! library copy weights into the arena. Tensors of floats are arrays of float and aligned as such.
@@ -65,17 +66,21 @@
 // Everything C sees is in this directory, one file per section of `include/nk.h`. The header is generated from it
 // (tests/header.rs): the text above opens the header, and the `//!` lines of a section's file open the section.
 //
-//     limits.rs errors.rs version.rs arena.rs heap_arena.rs inspect.rs model.rs dtype.rs tensor.rs
-//     ops.rs conv.rs model_info.rs int8.rs tests.rs
+//     limits.rs errors.rs version.rs arena.rs arena_extras.rs heap_arena.rs inspect.rs model.rs dtype.rs tensor.rs
+//     ops.rs conv.rs model_info.rs int8.rs mlp.rs cnn/ typed_load.rs scratch.rs layers.rs hooks.rs output.rs tests.rs
+//     cli.rs
 //
 // The rest serves them:
 //
 //     handle.rs       what lies inside an nk_model_t
+//     builder/        what lies behind an nk_mlp_t and an nk_cnn_t
 //     run.rs          checks and buffers of a run
 //     last_error.rs   the record behind nk_last_error
 //     files.rs        from a path to the bytes of a file
 //     mappings.rs     the list of mapped files that an arena owns
-//     print.rs        C stdout
+//     print.rs        C stdout or the program's print function
+//     callbacks.rs    functions of the program that the process shares
+//     cli_options.rs, cli_commands.rs    what nk_cli_run does
 //     raw.rs          checked steps from a pointer to a value
 //
 // An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a
@@ -87,6 +92,16 @@
 )]
 
 mod arena;
+mod arena_extras;
+mod builder;
+mod callbacks;
+#[cfg(feature = "host")]
+mod cli;
+#[cfg(feature = "host")]
+mod cli_commands;
+#[cfg(feature = "host")]
+mod cli_options;
+mod cnn;
 mod conv;
 mod dtype;
 mod errors;
@@ -94,39 +109,55 @@ mod files;
 mod handle;
 #[cfg(feature = "host")]
 mod heap_arena;
+mod hooks;
 mod inspect;
 mod int8;
 pub(crate) mod last_error;
+mod layers;
 #[cfg(all(test, feature = "host"))]
 mod lifecycle;
 mod limits;
 mod mappings;
+mod mlp;
 mod model;
 mod model_info;
 mod ops;
+mod output;
 mod print;
 mod raw;
 mod run;
+mod scratch;
 mod tensor;
 #[cfg(feature = "host")]
 mod tests;
+mod typed_load;
 mod version;
 
 pub use arena::*;
+pub use arena_extras::*;
+#[cfg(feature = "host")]
+pub use cli::*;
+pub use cnn::*;
 pub use conv::*;
 pub use dtype::*;
 pub use errors::*;
 #[cfg(feature = "host")]
 pub use heap_arena::*;
+pub use hooks::*;
 pub use inspect::*;
 pub use int8::*;
+pub use layers::*;
 pub use limits::*;
+pub use mlp::*;
 pub use model::*;
 pub use model_info::*;
 pub use ops::*;
+pub use output::*;
+pub use scratch::*;
 pub use tensor::*;
 #[cfg(feature = "host")]
 pub use tests::*;
+pub use typed_load::*;
 pub use version::*;
 
 /// One byte of an opaque handle. The header gives the first byte the strictest alignment of the target.
@@ -135,6 +166,15 @@ pub type nk_storage_byte = u8;
 /// An `nk_status_t` that comes from C and may hold any number.
 pub type nk_status_int = core::ffi::c_int;
 
+/// An `nk_cnn_block_type_t` that comes from C and may hold any number.
+pub type nk_block_type_int = core::ffi::c_uint;
+
 /// An `nk_dtype_t` that comes from C and may hold any number. Where C compilers give enumerations the smallest size, as
 /// on bare-metal Arm, only its lowest byte counts.
 pub type nk_dtype_int = core::ffi::c_uint;
+
+/// An `nk_activation_t` that comes from C and may hold any number.
+pub type nk_activation_int = core::ffi::c_uint;
+
+/// An `nk_conv_activation_t` that comes from C and may hold any number.
+pub type nk_conv_activation_int = core::ffi::c_uint;

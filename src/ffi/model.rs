@@ -73,6 +73,27 @@ pub unsafe extern "C" fn nk_model_load_memory(
     report(unsafe { load_memory(data, size, arena, model) })
 }
 
+/// Loads a copy of a model in memory: its bytes go into the arena and are used there.
+///
+/// - data: the content of a .nk file, at any address; not needed any more afterwards.
+/// - size: bytes at `data`.
+/// - arena: takes in the copy, at a multiple of 16, and the model: size bytes, up to 15 for alignment, and the arena_bytes
+///   that nk_plan_memory() tells for bytes at such an address.
+/// - model: becomes the handle, as in nk_model_load().
+///
+/// Returns NK_OK or any of 2 to 9; the arena is as before then. Threads: any. Cost: copies the model and reads all
+/// weights once to check them. Since 0.1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nk_load_memory_copy(
+    data: *const u8,
+    size: usize,
+    arena: *mut arena::nk_arena_t,
+    model: *mut nk_model_t,
+) -> nk_status_t {
+    // SAFETY: the conventions of the header, which `load_memory_copy` repeats.
+    report(unsafe { load_memory_copy(data, size, arena, model) })
+}
+
 /// Runs a float model once. The result depends on the model and the input alone.
 ///
 /// - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one
@@ -204,8 +225,8 @@ pub unsafe extern "C" fn nk_model_set_omit_final_softmax(model: *mut nk_model_t,
 pub unsafe extern "C" fn nk_model_omit_final_softmax(model: *const nk_model_t) -> bool {
     // SAFETY: `model` is NULL or by the conventions points to a handle.
     let Some(loaded) = (unsafe { handle::get(model) }) else { return false };
-    // SAFETY: by this function's documentation the arena is as it was, and the conventions give it to this thread.
-    unsafe { loaded.network() }.is_ok_and(|network| network.omits_final_softmax())
+    // SAFETY: by this function's documentation the arena is as it was, and by the conventions nobody changes the model.
+    unsafe { loaded.shared() }.is_ok_and(|network| network.omits_final_softmax())
 }
 
 /// Ends a model: unmaps its file and empties the handle. Its bytes in the arena stay taken until the arena is reset.
@@ -269,6 +290,39 @@ unsafe fn load_memory(
         arena::get_or_empty(arena)
     };
     let loaded = Loaded::place(&parsed, &mut state)?;
+    // SAFETY: as above.
+    unsafe {
+        arena::store(arena, state);
+        handle::store(model, loaded);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As for [`load_memory`], but the bytes need not stay.
+unsafe fn load_memory_copy(
+    data: *const u8,
+    size: usize,
+    arena: *mut arena::nk_arena_t,
+    model: *mut nk_model_t,
+) -> Result<(), Error> {
+    // SAFETY: by this function's contract.
+    let blob = unsafe { raw::blob(data, size) }?;
+    required(arena, "arena is NULL")?;
+    required(model, "model is NULL")?;
+    Model::parse(blob)?;
+    // SAFETY: not null, and by this function's contract handles. As in `load_file`.
+    let mut state = unsafe {
+        handle::erase(model);
+        arena::get_or_empty(arena)
+    };
+    let copy = state.alloc(size, 16).ok_or_else(|| state.too_small(size).note("the model is copied there"))?;
+    // SAFETY: the arena gave these bytes a moment ago, and `copy` allows that the model lies among them.
+    let copied = unsafe {
+        core::ptr::copy(data, copy, size);
+        core::slice::from_raw_parts(copy.cast_const(), size)
+    };
+    let loaded = Loaded::place(&Model::parse(copied)?, &mut state)?;
     // SAFETY: as above.
     unsafe {
         arena::store(arena, state);

@@ -2,35 +2,11 @@
 
 use super::arena::{self, nk_arena_t};
 use super::handle::{self, Loaded};
+use super::hooks::Hook;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
 use crate::error::{Error, ErrorKind};
-use crate::network::Network;
-
-/// Type of the values that a model takes and gives.
-pub(super) trait Element: Copy {
-    /// Whether models of this type are int8 models.
-    const IS_INT8: bool;
-
-    /// Runs the network once.
-    fn run(network: &mut Network<'_, '_>, input: &[Self], output: &mut [Self]) -> Result<(), Error>;
-}
-
-impl Element for f32 {
-    const IS_INT8: bool = false;
-
-    fn run(network: &mut Network<'_, '_>, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        network.run(input, output)
-    }
-}
-
-impl Element for i8 {
-    const IS_INT8: bool = true;
-
-    fn run(network: &mut Network<'_, '_>, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        network.run_int8(input, output)
-    }
-}
+use crate::network::{Element, Network, SharedNetwork};
 
 /// The arguments of a run, as C passes them.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +26,23 @@ pub(super) struct Target<'a> {
     pub(super) network: Network<'a, 'a>,
     pub(super) inputs: usize,
     pub(super) outputs: usize,
+}
+
+impl Target<'_> {
+    /// Runs the network once, watched by its hook if it has one.
+    pub(super) fn run<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
+        run_watched(&mut self.network, input, output)
+    }
+}
+
+/// Runs a network once, watched by its hook if it has one.
+pub(super) fn run_watched<T: Element>(
+    network: &mut Network<'_, '_>,
+    input: &[T],
+    output: &mut [T],
+) -> Result<(), Error> {
+    let mut hook = Hook::of(&SharedNetwork::of(network));
+    network.run_watched(hook.as_mut().map(Hook::as_watcher), input, output)
 }
 
 impl<T: Element> Call<T> {
@@ -72,7 +65,7 @@ impl<T: Element> Call<T> {
             let output = core::slice::from_raw_parts_mut(self.output, target.outputs);
             (core::slice::from_raw_parts(input, target.inputs), output)
         };
-        T::run(&mut target.network, input, output)?;
+        target.run(input, output)?;
         // SAFETY: by this function's contract, and the slices that the count may overlap are not used any more.
         unsafe { self.finish(&target) };
         Ok(())
@@ -165,14 +158,18 @@ impl<T: Element> Call<T> {
 /// # Safety
 /// `arena` points to a handle.
 pub(super) unsafe fn borrow(
-    arena: *const nk_arena_t,
+    arena: *mut nk_arena_t,
     bytes: usize,
     alignment: usize,
     why: &'static str,
 ) -> Result<*mut u8, Error> {
-    // SAFETY: by this function's contract. `state` is a copy.
-    let mut state = unsafe { arena::get_or_empty(arena) };
-    state.alloc(bytes, alignment).ok_or_else(|| state.too_small(bytes).note(why))
+    // SAFETY: by this function's contract.
+    let unchanged = unsafe { arena::get_or_empty(arena) };
+    let mut state = unchanged;
+    let memory = state.alloc(bytes, alignment).ok_or_else(|| state.too_small(bytes).note(why))?;
+    // SAFETY: by this function's contract; the allocation succeeded, so there is an arena.
+    unsafe { arena::store(arena, unchanged.with_peak_of(&state)) };
+    Ok(memory)
 }
 
 /// The memory of a model: its part of the arena, and its own bytes.

@@ -414,7 +414,7 @@ unsafe fn write(out: *mut nk_tensor_t, tensor: nk_tensor) {
 }
 
 /// A dense tensor; one without values when they would not fit 32 bits of bytes.
-fn view(data: *mut c_void, dtype: nk_dtype, extents: &[u32]) -> nk_tensor {
+pub(super) fn view(data: *mut c_void, dtype: nk_dtype, extents: &[u32]) -> nk_tensor {
     let (mut shape, mut stride) = ([0; NK_MAX_TENSOR_RANK], [0; NK_MAX_TENSOR_RANK]);
     let mut elements = 1u64;
     for axis in (0..extents.len()).rev() {

@@ -41,23 +41,76 @@ pub type nk_test_summary_t = nk_test_summary;
 /// Returns how many cases passed and failed. Threads: any; stdout is shared. Cost: one run for each case. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_run_model_tests(path: *const c_char) -> nk_test_summary_t {
-    let mut summary = nk_test_summary { passed: 0, failed: 1 };
     // SAFETY: `path` is NULL or by the conventions a C string.
     let path = unsafe { raw::path(path) };
-    print::with_stdout(|out| {
-        let path = match path {
-            Ok(path) => path,
-            Err(error) => return report_failure(out, "Model parse", "", &error),
-        };
-        let mut buffer = [0; NK_MAX_PATH_LEN];
-        let (file, resolved) = files::open_resolved(path, &mut buffer);
-        let resolved = files::text_of(resolved.to_bytes());
-        match file.and_then(|file| run_cases(resolved, file.bytes(), out)) {
-            Ok(counts) => summary = counts,
-            Err(error) => report_failure(out, "Model parse", resolved, &error),
-        }
+    let mut summary = FAILED;
+    print::with_stdout(|out| match path {
+        Ok(path) => summary = test_file(path, out),
+        Err(error) => report_failure(out, "Model parse", "", &error),
     });
     summary
+}
+
+/// Runs the test cases of every .nk file in the folder `models`, or in `../models` where there is no such folder, in
+/// order of names, as nk_run_model_tests() does, and prints the totals. A folder without models counts as one failure.
+///
+/// Returns how many cases of all files passed and failed. Threads: any; stdout is shared. Cost: one run for each case.
+/// Since 0.1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn nk_run_all_tests() -> nk_test_summary_t {
+    let mut total = nk_test_summary { passed: 0, failed: 0 };
+    print::with_stdout(|out| {
+        banner(out, "TESTS OF ALL MODELS");
+        let folder = [c"models", c"../models"].into_iter().find(|folder| host::is_folder(folder));
+        let mut found = None;
+        while let Some(name) = folder.and_then(|folder| host::next_name(folder, b".nk", found.as_ref())) {
+            // A blank line between the reports of two models.
+            let _ = writeln!(out);
+            let counts = test_in_folder(folder.unwrap_or_default(), &name, out);
+            total.passed = total.passed.saturating_add(counts.passed);
+            total.failed = total.failed.saturating_add(counts.failed);
+            found = Some(name);
+        }
+        if found.is_none() {
+            let _ = writeln!(out, "  There are no .nk files in models/ or ../models/");
+            total = FAILED;
+        }
+        print_totals(out, "TOTALS", total);
+    });
+    total
+}
+
+const FAILED: nk_test_summary = nk_test_summary { passed: 0, failed: 1 };
+
+/// A title between two rules.
+fn banner(out: &mut dyn Write, title: &str) {
+    const RULE: &str = "============================";
+    // A stdout that takes no text is the business of the program that closed it.
+    let _ = writeln!(out, "\n{RULE}\n {title}\n{RULE}");
+}
+
+/// The counts below a title.
+pub(super) fn print_totals(out: &mut dyn Write, title: &str, counts: nk_test_summary) {
+    banner(out, title);
+    let _ = writeln!(out, "Passed: {}\nFailed: {}", counts.passed, counts.failed);
+}
+
+fn test_in_folder(folder: &CStr, name: &host::Name, out: &mut dyn Write) -> nk_test_summary {
+    let mut path = [0; NK_MAX_PATH_LEN + 16];
+    let parts = folder.to_bytes().iter().chain(b"/").chain(name.bytes());
+    path.iter_mut().zip(parts).for_each(|(to, &from)| *to = from);
+    CStr::from_bytes_until_nul(&path).map_or(FAILED, |path| test_file(path, out))
+}
+
+/// Runs the cases of the file at `path`.
+fn test_file(path: &CStr, out: &mut dyn Write) -> nk_test_summary {
+    let mut buffer = [0; NK_MAX_PATH_LEN];
+    let (file, resolved) = files::open_resolved(path, &mut buffer);
+    let resolved = files::text_of(resolved.to_bytes());
+    file.and_then(|file| run_cases(resolved, file.bytes(), out)).unwrap_or_else(|error| {
+        report_failure(out, "Model parse", resolved, &error);
+        FAILED
+    })
 }
 
 /// Runs the cases in memory of their own. An error says that the model itself is wrong.
@@ -67,7 +120,7 @@ fn run_cases(path: &str, bytes: &[u8], out: &mut dyn Write) -> Result<nk_test_su
         Ok(need) => need,
         Err(error) => {
             report_failure(out, "Test load", path, &error);
-            return Ok(nk_test_summary { passed: 0, failed: 1 });
+            return Ok(FAILED);
         }
     };
     let Some(mut memory) = HeapBlock::zeroed(need.max(1)) else {
@@ -77,7 +130,7 @@ fn run_cases(path: &str, bytes: &[u8], out: &mut dyn Write) -> Result<nk_test_su
             path,
             &crate::arena::Arena::NONE.too_small(need).note("the heap is too small"),
         );
-        return Ok(nk_test_summary { passed: 0, failed: 1 });
+        return Ok(FAILED);
     };
     let options = Options { verbose: is_verbose(), strict: is_set(c"NETKIT_REGRESSION_STRICT") == Some(true) };
     let counts = regression::run(path, &model, memory.bytes(), options, out);

@@ -20,6 +20,73 @@ pub extern "C" fn nk_version_string() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
+/// How the linked library was built: version, ABI, processor, system and what it was built with, for bug reports. For
+/// people; programs ask nk_abi_version() and try.
+///
+/// Returns a constant string such as `netkit 0.1.0, abi 1, x86_64-linux, with files and stdio`, never NULL. Threads: any.
+/// Since 0.1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn nk_build_info() -> *const c_char {
+    BUILD_INFO.as_ptr().cast()
+}
+
+const BUILD_BYTES: usize = join(&BUILD_PARTS, &mut []);
+
+const BUILD_INFO: &[u8; BUILD_BYTES] = &{
+    let mut bytes = [0; BUILD_BYTES];
+    join(&BUILD_PARTS, &mut bytes);
+    bytes
+};
+
+const BUILD_PARTS: [&str; 7] = [
+    concat!("netkit ", env!("CARGO_PKG_VERSION"), ", abi "),
+    if NK_ABI_VERSION == 1 { "1" } else { "?" },
+    if cfg!(target_arch = "x86_64") {
+        ", x86_64"
+    } else if cfg!(target_arch = "x86") {
+        ", x86"
+    } else if cfg!(target_arch = "aarch64") {
+        ", aarch64"
+    } else if cfg!(target_arch = "arm") {
+        ", arm"
+    } else if cfg!(any(target_arch = "riscv32", target_arch = "riscv64")) {
+        ", riscv"
+    } else {
+        ", another processor"
+    },
+    if cfg!(target_os = "linux") {
+        "-linux"
+    } else if cfg!(target_os = "macos") {
+        "-macos"
+    } else if cfg!(windows) {
+        "-windows"
+    } else if cfg!(target_os = "none") {
+        "-none"
+    } else {
+        "-another-system"
+    },
+    if cfg!(feature = "host") { ", with files and stdio" } else { ", without files and stdio" },
+    if cfg!(debug_assertions) { ", with assertions" } else { "" },
+    "\0",
+];
+
+/// Puts the parts one behind the other into `bytes`, if they fit, and tells their length.
+const fn join(parts: &[&str], bytes: &mut [u8]) -> usize {
+    let (mut length, mut part) = (0, 0);
+    while part < parts.len() {
+        let (text, mut index) = (parts[part].as_bytes(), 0);
+        while index < text.len() {
+            if length < bytes.len() {
+                bytes[length] = text[index];
+            }
+            length += 1;
+            index += 1;
+        }
+        part += 1;
+    }
+    length
+}
+
 /// Version of the binary interface that the linked library has; NK_ABI_VERSION is the one of this header.
 ///
 /// Threads: any. Since 0.1.0.

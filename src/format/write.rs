@@ -1,10 +1,10 @@
 //! The writer: the same bytes that the reader takes.
 
 use super::cases::{self, Case};
-use super::catalog::{DType, TensorEntry};
+use super::catalog::{DType, ENTRY_BYTES, TensorEntry};
 use super::quant::{self, QuantEntry};
 use super::{FLAG_INT8_TESTS, FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, MAGIC, MAX_CASES, MAX_LAYERS, MAX_QUANT_ENTRIES};
-use super::{Layer, MAX_CASE_FLOATS, MAX_CASE_NAME, MAX_TENSORS, Values};
+use super::{Header, Layer, MAX_CASE_FLOATS, MAX_CASE_NAME, MAX_TENSORS, Values};
 use crate::error::{Error, ErrorKind};
 use crate::tensor::MAX_RANK;
 
@@ -111,18 +111,19 @@ impl ModelSpec<'_> {
         let flags = flag(self.cases.is_some(), FLAG_TESTS)
             | flag(self.quant.is_some(), FLAG_QUANT)
             | flag(int8_tests, FLAG_INT8_TESTS);
-        sink.bytes(&MAGIC);
-        sink.u32(self.version);
-        sink.bytes(&[self.network, self.input_rank]);
-        sink.u16(flags);
-        for dim in self.input_shape {
-            sink.u32(dim);
-        }
-        sink.u32(self.layers.len() as u32);
-        sink.u32(self.weights.len() as u32);
-        sink.u32(self.biases.len() as u32);
-        sink.u32((self.weight_payload.len() + self.weight_padding()) as u32);
-        sink.u32(self.bias_payload.len() as u32);
+        let header = Header {
+            version: self.version,
+            network: self.network,
+            input_rank: self.input_rank,
+            flags,
+            input_shape: self.input_shape,
+            num_layers: self.layers.len() as u32,
+            num_weight_tensors: self.weights.len() as u32,
+            num_bias_tensors: self.biases.len() as u32,
+            weights_bytes: (self.weight_payload.len() + self.weight_padding()) as u32,
+            biases_bytes: self.bias_payload.len() as u32,
+        };
+        header.write(sink);
     }
 
     fn check_limits(&self) -> Result<(), Error> {
@@ -161,6 +162,104 @@ impl ModelSpec<'_> {
             write_quant(quant, &mut counter);
         }
         counter.0
+    }
+}
+
+/// Records and tensors of a float model in the order of the file, wherever they lie.
+pub trait Parts {
+    /// Shows the layers in execution order.
+    fn for_each_layer(&self, visit: &mut dyn FnMut(&Layer));
+
+    /// Shows the weight or bias catalog.
+    fn for_each_tensor(&self, is_bias: bool, visit: &mut dyn FnMut(&TensorEntry));
+
+    /// Writes the weights or biases in catalog order, little-endian.
+    fn write_payload(&self, is_bias: bool, sink: &mut dyn Sink);
+}
+
+/// A float model without test cases whose parts do not lie in slices, for writers without a heap.
+#[derive(Clone, Copy)]
+pub struct FloatSpec<'a> {
+    /// `NETWORK_MLP` or `NETWORK_CNN`.
+    pub network: u8,
+    /// Rank of the input.
+    pub input_rank: u8,
+    /// Input dimensions; unused ones are 0.
+    pub input_shape: [u32; MAX_RANK],
+    /// Everything else.
+    pub parts: &'a dyn Parts,
+}
+
+impl FloatSpec<'_> {
+    /// Writes the file, as [`ModelSpec::write`] does.
+    pub fn write(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.header()?.write(sink);
+        self.parts.for_each_layer(&mut |layer| layer.write(sink));
+        for is_bias in [false, true] {
+            self.parts.for_each_tensor(is_bias, &mut |entry| entry.write(sink));
+        }
+        for is_bias in [false, true] {
+            self.parts.write_payload(is_bias, sink);
+        }
+        Ok(())
+    }
+
+    /// Size of the file.
+    pub fn file_bytes(&self) -> Result<usize, Error> {
+        let header = self.header()?;
+        let mut counter = Counter(HEADER_BYTES);
+        self.parts.for_each_layer(&mut |layer| layer.write(&mut counter));
+        let entries = (header.num_weight_tensors + header.num_bias_tensors) as usize * ENTRY_BYTES;
+        let payload = (header.weights_bytes as usize).checked_add(header.biases_bytes as usize);
+        let bytes = payload.and_then(|payload| payload.checked_add(counter.0 + entries));
+        bytes.ok_or(Error::new(ErrorKind::SizeOverflow).note("the weights are too large"))
+    }
+
+    fn header(&self) -> Result<Header, Error> {
+        let mut layers = 0;
+        self.parts.for_each_layer(&mut |_| layers += 1);
+        at_most("number of layers", layers, MAX_LAYERS as usize)?;
+        let sum = |is_bias, field, bytes_field| {
+            let (mut count, mut bytes) = (0usize, 0u64);
+            self.parts.for_each_tensor(is_bias, &mut |entry| {
+                count += 1;
+                bytes = bytes.saturating_add(entry.num_bytes());
+            });
+            at_most(field, count, MAX_TENSORS as usize)?;
+            let error = Error::new(ErrorKind::Limit).field(bytes_field).found(bytes).at_most(u64::from(u32::MAX));
+            u32::try_from(bytes).map(|bytes| (count as u32, bytes)).map_err(|_| error)
+        };
+        let (num_weight_tensors, weights_bytes) = sum(false, "number of weight tensors", "weight bytes")?;
+        let (num_bias_tensors, biases_bytes) = sum(true, "number of bias tensors", "bias bytes")?;
+        Ok(Header {
+            version: 3,
+            network: self.network,
+            input_rank: self.input_rank,
+            flags: 0,
+            input_shape: self.input_shape,
+            num_layers: layers as u32,
+            num_weight_tensors,
+            num_bias_tensors,
+            weights_bytes,
+            biases_bytes,
+        })
+    }
+}
+
+impl Header {
+    fn write(&self, sink: &mut dyn Sink) {
+        sink.bytes(&MAGIC);
+        sink.u32(self.version);
+        sink.bytes(&[self.network, self.input_rank]);
+        sink.u16(self.flags);
+        for dim in self.input_shape {
+            sink.u32(dim);
+        }
+        sink.u32(self.num_layers);
+        sink.u32(self.num_weight_tensors);
+        sink.u32(self.num_bias_tensors);
+        sink.u32(self.weights_bytes);
+        sink.u32(self.biases_bytes);
     }
 }
 

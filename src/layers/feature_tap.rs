@@ -23,6 +23,5 @@ pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Error> {
 pub fn lower(record: &FeatureTap, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     output_shape(record, l.shape)?;
     l.require_float("int8 has no form of a PAFPN, the only reader of feature taps")?;
-    l.set_tap(record.tap_id);
-    Ok(())
+    l.set_tap(record.tap_id)
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::format::{Model, NETWORK_CNN, NETWORK_MLP};
 use crate::layers;
+use crate::layers::feature_tap::MAX_TAPS;
 use crate::network::NetworkHeader;
 use crate::tensor::Shape;
 
@@ -45,16 +46,27 @@ pub struct MemoryPlan {
     pub input_quant: Option<QuantParams>,
     /// Scale and zero point of the output of an int8 model.
     pub output_quant: Option<QuantParams>,
-    placement: (Policy, u32),
+    /// First element and number of elements of each kept feature tap among the activations.
+    pub taps: Taps,
+    placement: Scheme,
 }
 
 impl MemoryPlan {
     /// Checks that the model can run and answers how many bytes it needs.
     pub fn of(model: &Model<'_>) -> Result<Self, Error> {
+        Self::new(model, false)
+    }
+
+    /// The same with all feature taps kept: after a run they hold the maps that they mark, for somebody outside to read.
+    pub fn keeping_taps(model: &Model<'_>) -> Result<Self, Error> {
+        Self::new(model, true)
+    }
+
+    fn new(model: &Model<'_>, keeps_taps: bool) -> Result<Self, Error> {
         check_supported(model)?;
         let mut counter = Counter::default();
-        let count = lower(model, Policy::Count, 0, &mut counter)?;
-        let (placement, extent) = best_placement(model, count.peak_bytes)?;
+        let count = lower(model, Scheme { policy: Policy::Count, capacity: 0, keeps_taps }, &mut counter)?;
+        let (placement, extent, taps) = best_placement(model, count.peak_bytes, keeps_taps)?;
         let too_large = Error::new(ErrorKind::SizeOverflow).note("this model needs more memory than can be addressed");
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large);
         let step_bytes = counter.steps.checked_mul(size_of::<Step>()).ok_or(too_large)?;
@@ -79,21 +91,25 @@ impl MemoryPlan {
             output: count.output,
             input_quant: quant.map(|entry| entry.input),
             output_quant: quant.map(|_| count.output_quant),
+            taps,
             placement,
         })
     }
 
+    /// How activations were placed, for [`super::for_each_layer`].
+    pub(crate) fn placement(&self) -> Scheme {
+        self.placement
+    }
+
     /// Writes the steps and tables; `steps` has [`MemoryPlan::steps`] entries, `tables` has [`MemoryPlan::table_bytes`].
     pub(crate) fn write(&self, model: &Model<'_>, steps: &mut [Step], tables: &mut [u8]) -> Result<(), Error> {
-        let (policy, capacity) = self.placement;
         let mut writer = Writer { steps, tables, next_step: 0, next_table: 0 };
-        lower(model, policy, capacity, &mut writer).map(|_| ())
+        lower(model, self.placement, &mut writer).map(|_| ())
     }
 
     /// The steps one after another, for reports.
     pub fn for_each_step(&self, model: &Model<'_>, visit: &mut dyn FnMut(&Step)) -> Result<(), Error> {
-        let (policy, capacity) = self.placement;
-        lower(model, policy, capacity, &mut Visitor { visit, tables: 0 }).map(|_| ())
+        lower(model, self.placement, &mut Visitor { visit, tables: 0 }).map(|_| ())
     }
 }
 
@@ -112,7 +128,7 @@ pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
     Ok((input, shape))
 }
 
-fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
+pub(super) fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
     let header = model.header();
     let [a, b, c, _] = header.input_shape;
     let shape = match (header.network, header.input_rank) {
@@ -150,16 +166,36 @@ fn check_supported(model: &Model<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// First element and number of elements of each kept feature tap.
+type Taps = [Option<(u32, u32)>; MAX_TAPS as usize];
+
+/// Where a pass puts the activations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scheme {
+    pub(crate) policy: Policy,
+    /// Bytes that the policy fills, if it asks for them.
+    pub(crate) capacity: u32,
+    /// Whether feature taps stay in the arena until the end.
+    pub(crate) keeps_taps: bool,
+}
+
+impl Scheme {
+    /// Puts nothing anywhere.
+    pub(crate) const COUNT: Self = Self { policy: Policy::Count, capacity: 0, keeps_taps: false };
+}
+
 /// Result of one pass over the layers.
 struct Pass {
     peak_bytes: u32,
     extent_bytes: u32,
     output: Shape,
     output_quant: QuantParams,
+    taps: Taps,
 }
 
-fn lower(model: &Model<'_>, policy: Policy, capacity: u32, sink: &mut dyn StepSink) -> Result<Pass, Error> {
-    let mut lowering = Lowering::new(model, input_shape(model)?, policy, capacity, sink)?;
+fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<Pass, Error> {
+    let mut lowering = Lowering::new(model, input_shape(model)?, scheme.policy, scheme.capacity, sink)?;
+    lowering.keeps_taps = scheme.keeps_taps;
     let mut records = model.layers().peekable();
     if records.peek().is_none() {
         return Err(Error::new(ErrorKind::Layer).field("num_layers").found(0).at_least(1).at(28));
@@ -178,6 +214,7 @@ fn lower(model: &Model<'_>, policy: Policy, capacity: u32, sink: &mut dyn StepSi
         extent_bytes: lowering.placement.extent_bytes,
         output,
         output_quant: lowering.quant,
+        taps: if scheme.keeps_taps { lowering.kept_taps() } else { Taps::default() },
     })
 }
 
@@ -186,23 +223,24 @@ fn lower(model: &Model<'_>, policy: Policy, capacity: u32, sink: &mut dyn StepSi
 const DRAWS: u32 = 64;
 
 /// The placement with the smallest extent, at best `peak` bytes.
-fn best_placement(model: &Model<'_>, peak: u32) -> Result<((Policy, u32), u32), Error> {
+fn best_placement(model: &Model<'_>, peak: u32, keeps_taps: bool) -> Result<(Scheme, u32, Taps), Error> {
     let simple = [(Policy::TwoEnded, peak), (Policy::FirstFit, 0)];
-    let mut best = (simple[0], u32::MAX);
-    for candidate in simple.into_iter().chain((0..DRAWS).map(|seed| (Policy::Drawn(seed), peak))) {
-        let extent = lower(model, candidate.0, candidate.1, &mut Counter::default())?.extent_bytes;
-        if extent < best.1 {
-            best = (candidate, extent);
+    let mut best: Option<(Scheme, u32, Taps)> = None;
+    for (policy, capacity) in simple.into_iter().chain((0..DRAWS).map(|seed| (Policy::Drawn(seed), peak))) {
+        let scheme = Scheme { policy, capacity, keeps_taps };
+        let pass = lower(model, scheme, &mut Counter::default())?;
+        if best.is_none_or(|(_, extent, _)| pass.extent_bytes < extent) {
+            best = Some((scheme, pass.extent_bytes, pass.taps));
         }
-        if best.1 == peak {
+        if best.is_some_and(|(_, extent, _)| extent == peak) {
             break;
         }
     }
-    Ok(best)
+    best.ok_or(Error::new(ErrorKind::SizeOverflow))
 }
 
 /// Hands out offsets of tables.
-fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
+pub(super) fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
     let offset = *next;
     *next = offset.checked_add(bytes).ok_or(Error::new(ErrorKind::SizeOverflow).note("the tables are too large"))?;
     Ok(offset)

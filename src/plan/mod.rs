@@ -5,12 +5,15 @@
 //! steps.rs      the steps
 //! placement.rs  liveness -> offsets of activations and scratch
 //! memory.rs     the answer to "how many bytes?", and the plan written into the arena
+//! layers.rs     what a plan makes of each layer, told one after another
 //! ```
 
+mod layers;
 pub mod lowering;
 mod memory;
 pub mod placement;
 pub mod steps;
 
-pub(crate) use memory::ALIGN_BYTES;
+pub(crate) use layers::{LayerFacts, for_each_layer};
+pub(crate) use memory::{ALIGN_BYTES, Scheme};
 pub use memory::{MemoryPlan, shapes};

@@ -29,6 +29,28 @@ pub enum Policy {
     Drawn(u32),
 }
 
+impl Policy {
+    /// A number that stands for the policy; seeds are small.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            Self::Count => 0,
+            Self::TwoEnded => 1,
+            Self::FirstFit => 2,
+            Self::Drawn(seed) => 3 + seed,
+        }
+    }
+
+    /// The policy with this number.
+    pub(crate) const fn from_code(code: u32) -> Self {
+        match code {
+            0 => Self::Count,
+            1 => Self::TwoEnded,
+            2 => Self::FirstFit,
+            _ => Self::Drawn(code - 3),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Live {
     first: u32,

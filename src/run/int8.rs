@@ -18,6 +18,7 @@ pub(crate) struct Constants<'c> {
 }
 
 /// Runs `steps`.
+#[inline(never)]
 pub(crate) fn run(steps: &[Step], constants: Constants<'_>, mut memory: Memory<'_, i8>) -> Result<(), Error> {
     let kernels = int8::active();
     for step in steps {

@@ -3,12 +3,16 @@
 //!
 //! ```text
 //! mod.rs     borrowing the operands of a step
+//! watch.rs   looking on, layer by layer
 //! float.rs   the steps in float32
 //! int8.rs    the steps in int8
 //! ```
 
 pub(crate) mod float;
 pub(crate) mod int8;
+mod watch;
+
+pub(crate) use watch::Watcher;
 
 use core::ops::Range;
 
@@ -33,8 +37,18 @@ struct Io<'r, T> {
 
 impl<'r, T> Memory<'r, T> {
     /// The same memory for a shorter time.
-    fn reborrow(&mut self) -> Memory<'_, T> {
+    pub(crate) fn reborrow(&mut self) -> Memory<'_, T> {
         Memory { activations: self.activations, input: self.input, output: self.output }
+    }
+
+    /// The values of an operand.
+    pub(crate) fn get(&self, operand: &Operand) -> Option<&[T]> {
+        let place = match operand.place() {
+            Place::Input => self.input,
+            Place::Output => &*self.output,
+            Place::Arena => &*self.activations,
+        };
+        place.get(operand.range())
     }
 
     /// Borrows the operands of a step, which never overlap.

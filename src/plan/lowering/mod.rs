@@ -89,6 +89,8 @@ pub struct Lowering<'m, 's> {
     pub quant: QuantParams,
     taps: [Option<(Value, Shape)>; 4],
     last_tap_reader: Option<usize>,
+    /// Whether taps stay in the arena until the end, for somebody outside to read.
+    pub keeps_taps: bool,
 }
 
 impl<'m, 's> Lowering<'m, 's> {
@@ -118,6 +120,7 @@ impl<'m, 's> Lowering<'m, 's> {
                 .filter(|record| matches!(record.layer, Layer::YoloxPafpnMultiscale(_)))
                 .map(|record| record.index)
                 .last(),
+            keeps_taps: false,
         })
     }
 
@@ -214,7 +217,8 @@ impl<'m, 's> Lowering<'m, 's> {
         self.shape = shape;
     }
 
-    fn operand(&self, value: Value) -> Operand {
+    /// Where a tensor lies.
+    pub(crate) fn operand(&self, value: Value) -> Operand {
         match value.home {
             Home::Input => Operand::new(Place::Input, value.first, value.elems),
             Home::Output => Operand::new(Place::Output, value.first, value.elems),
@@ -227,13 +231,13 @@ impl<'m, 's> Lowering<'m, 's> {
 
     // ---- feature taps --------------------------------------------------------------------------------------------
 
-    /// Remembers the running result under `id`, while a later layer reads taps.
-    pub fn set_tap(&mut self, id: u8) {
-        if self.last_tap_reader.is_none_or(|reader| reader < usize::from(self.layer)) {
-            return;
+    /// Remembers the running result under `id`, while a later layer or somebody outside reads taps.
+    pub fn set_tap(&mut self, id: u8) -> Result<(), Error> {
+        if !self.keeps_taps && self.last_tap_reader.is_none_or(|reader| reader < usize::from(self.layer)) {
+            return Ok(());
         }
-        let tap = Some((self.value, self.shape));
-        self.retain(self.value);
+        let value = self.tap_value()?;
+        let tap = Some((value, self.shape));
         let old = match self.taps.get_mut(usize::from(id)) {
             Some(entry) => core::mem::replace(entry, tap),
             None => tap,
@@ -241,6 +245,27 @@ impl<'m, 's> Lowering<'m, 's> {
         if let Some((value, _)) = old {
             self.release(value);
         }
+        Ok(())
+    }
+
+    /// The running result with a reference of its own. What lies in the caller's buffers does not stay there, so that a
+    /// kept tap is a copy then.
+    fn tap_value(&mut self) -> Result<Value, Error> {
+        if self.keeps_taps && !matches!(self.value.home, Home::Arena(_)) {
+            let copy = self.temporary(self.shape, self.value)?;
+            self.copy(self.value, copy)?;
+            return Ok(copy);
+        }
+        self.retain(self.value);
+        Ok(self.value)
+    }
+
+    /// First element and number of elements of each tap that is still alive.
+    pub fn kept_taps(&self) -> [Option<(u32, u32)>; 4] {
+        self.taps.map(|tap| {
+            let range = self.operand(tap?.0).range();
+            Some((range.start as u32, range.len() as u32))
+        })
     }
 
     /// The tap `id`, and its shape.
@@ -250,7 +275,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// Lets go of all taps after the last layer that reads them has done so.
     pub fn release_taps(&mut self) {
-        if self.last_tap_reader != Some(usize::from(self.layer)) {
+        if self.keeps_taps || self.last_tap_reader != Some(usize::from(self.layer)) {
             return;
         }
         for (value, _) in core::mem::take(&mut self.taps).into_iter().flatten() {

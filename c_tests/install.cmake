@@ -1,0 +1,40 @@
+# `cmake --install` writes these files and no others; a new one belongs in this list.
+set(lib ${LIBDIR})
+set(wanted
+  include/netkit/netkit.h include/netkit/netkit_config.h include/netkit/nk.h include/netkit/nk.hpp
+  ${lib}/cmake/netkit/netkitConfig.cmake ${lib}/cmake/netkit/netkitConfigVersion.cmake ${lib}/libnetkit.a
+  ${lib}/pkgconfig/netkit.pc share/licenses/netkit/LICENSE)
+string(REGEX MATCH "^[0-9]+" major ${VERSION})
+if(CMAKE_HOST_APPLE)
+  list(APPEND wanted ${lib}/libnetkit.dylib ${lib}/libnetkit.${major}.dylib ${lib}/libnetkit.${VERSION}.dylib)
+else()
+  list(APPEND wanted ${lib}/libnetkit.so ${lib}/libnetkit.so.${major} ${lib}/libnetkit.so.${VERSION})
+endif()
+if(NETKIT_COMMAND)
+  list(APPEND wanted
+    bin/netkit share/bash-completion/completions/netkit share/fish/vendor_completions.d/netkit.fish
+    share/zsh/site-functions/_netkit)
+  file(GLOB pages RELATIVE ${SOURCE}/packaging/command/man ${SOURCE}/packaging/command/man/*.1)
+  list(TRANSFORM pages PREPEND share/man/man1/)
+  list(APPEND wanted ${pages})
+endif()
+
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${NETKIT_BUILD} --prefix ${PREFIX} RESULT_VARIABLE result)
+file(GLOB_RECURSE found RELATIVE ${PREFIX} ${PREFIX}/*)
+list(SORT wanted)
+list(SORT found)
+if(NOT result EQUAL 0 OR NOT found STREQUAL wanted)
+  message(FATAL_ERROR "installed: ${found}\nwanted:    ${wanted}")
+endif()
+file(STRINGS ${PREFIX}/${lib}/pkgconfig/netkit.pc version REGEX "^Version: ")
+if(NOT version STREQUAL "Version: ${VERSION}")
+  message(FATAL_ERROR "netkit.pc says ${version}, not ${VERSION}")
+endif()
+if(NETKIT_COMMAND)
+  execute_process(COMMAND ${PREFIX}/bin/netkit --version OUTPUT_VARIABLE version)
+  if(NOT version STREQUAL "netkit ${VERSION}\n")
+    message(FATAL_ERROR "the program says ${version}, not ${VERSION}")
+  endif()
+endif()
+file(REMOVE_RECURSE ${PREFIX})

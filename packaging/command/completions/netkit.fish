@@ -1,0 +1,63 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_netkit_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_netkit_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_netkit_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_netkit_using_subcommand
+    set -l cmd (__fish_netkit_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c netkit -n "__fish_netkit_needs_command" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print version'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l full -d 'Also show the memory that the model needs and the steps of its plan; nothing is run'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l tensors -d 'Also show header, sections, layers, tensors, quantization and test cases'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l json -d 'Print one JSON document (schema netkit.inspect/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models quantize them' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s o -l output -d 'File for the output: y.npy, or @y.f32 for raw little-endian float32' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l raw -d 'Take and give the integers of an int8 model as they are: numbers, x.npy of int8, or @x.i8'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s q -l quiet -d 'Print only the output values, joined with commas'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l json -d 'Print one JSON document (schema netkit.run/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand test" -s v -l verbose -d 'Print long tensors too; NETKIT_REGRESSION_VERBOSE=1 or 0 decides when neither -v nor -q is given'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l strict -d 'Compare each output of int8 models too, within the file\'s tolerance or one step, not only the class'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -s q -l quiet -d 'Print only what failed, and the counts'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l json -d 'Print one JSON document (schema netkit.test/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

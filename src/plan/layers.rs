@@ -1,0 +1,97 @@
+//! What a plan makes of each layer. Costs one pass of lowering and no memory, so it can be told again at any time.
+
+use core::cell::Cell;
+
+use super::lowering::{Lowering, StepSink};
+use super::memory::{Scheme, input_shape, next_table};
+use super::steps::{Operand, Step};
+use crate::error::Error;
+use crate::format::Model;
+use crate::format::quant::QuantParams;
+use crate::layers;
+use crate::tensor::Shape;
+
+/// A layer in its network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerFacts {
+    /// Index in the model, from 0.
+    pub(crate) index: usize,
+    /// Kind byte.
+    pub(crate) kind: u8,
+    pub(crate) input: Shape,
+    pub(crate) output: Shape,
+    /// Of an int8 model.
+    pub(crate) input_quant: Option<QuantParams>,
+    /// Of an int8 model.
+    pub(crate) output_quant: Option<QuantParams>,
+    /// Bytes of its weights and biases.
+    pub(crate) payload_bytes: usize,
+    /// Multiply-accumulate operations of its steps.
+    pub(crate) macs: u64,
+    /// Where its result lies once its steps have run.
+    pub(crate) result: Operand,
+}
+
+/// Calls `visit` for each layer in execution order, until it fails. With the placement of a plan the results lie where
+/// the plan puts them.
+pub(crate) fn for_each_layer(
+    model: &Model<'_>,
+    scheme: Scheme,
+    visit: &mut dyn FnMut(&LayerFacts) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let macs = Cell::new(0);
+    let mut sink = Macs { sum: &macs, tables: 0 };
+    let mut lowering = Lowering::new(model, input_shape(model)?, scheme.policy, scheme.capacity, &mut sink)?;
+    lowering.keeps_taps = scheme.keeps_taps;
+    let mut records = model.layers().peekable();
+    let mut next_tensor = 0;
+    while let Some(record) = records.next() {
+        let (first_tensor, input, running_quant) = (next_tensor, lowering.shape, lowering.quant);
+        next_tensor += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
+        if lowering.enter(record.index, records.peek().map(|next| next.layer)) {
+            layers::lower(&record.layer, &mut lowering)
+                .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
+        }
+        // A layer without tensors in front of the first one with some has the input of the model.
+        let described = if first_tensor == 0 || next_tensor > first_tensor { Some(first_tensor) } else { None };
+        let entry = |quant: crate::format::QuantSection<'_>| described.and_then(|index| quant.entry(index));
+        let input_quant = model.quant().map(|quant| entry(quant).map_or(running_quant, |entry| entry.input));
+        visit(&LayerFacts {
+            index: record.index,
+            kind: record.layer.kind(),
+            input,
+            output: lowering.shape,
+            input_quant,
+            output_quant: model.quant().map(|_| match next_tensor {
+                0 => input_quant.unwrap_or(lowering.quant),
+                _ => lowering.quant,
+            }),
+            payload_bytes: payload_bytes(model, first_tensor..next_tensor),
+            macs: macs.take(),
+            result: lowering.operand(lowering.value),
+        })?;
+    }
+    Ok(())
+}
+
+fn payload_bytes(model: &Model<'_>, tensors: core::ops::Range<usize>) -> usize {
+    let pairs = tensors.flat_map(|index| [model.entry_at(false, index), model.entry_at(true, index)]);
+    pairs.flatten().map(|entry| entry.num_bytes() as usize).sum()
+}
+
+/// Adds up the work of the steps and forgets them.
+struct Macs<'c> {
+    sum: &'c Cell<u64>,
+    tables: u32,
+}
+
+impl StepSink for Macs<'_> {
+    fn push(&mut self, step: Step) -> Result<(), Error> {
+        self.sum.set(self.sum.get().saturating_add(step.macs()));
+        Ok(())
+    }
+
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+        Ok((next_table(&mut self.tables, bytes)?, None))
+    }
+}
