@@ -46,7 +46,7 @@ impl<'m, 'a> Network<'m, 'a> {
         let too_small =
             Error::new(ErrorKind::Arena).field("free arena memory").found(available).at_least(plan.arena_bytes as u64);
         let region = region.get_mut(..plan.arena_bytes).ok_or(too_small)?;
-        let header = NetworkHeader::new(model, &plan);
+        let header = NetworkHeader::new(model, plan);
         let parts = Parts::create(region, &header).ok_or(too_small)?;
         plan.write(model, parts.steps, parts.tables)?;
         let misaligned = if model.is_quantized() { header.weights_bytes } else { 0 };

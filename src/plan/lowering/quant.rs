@@ -155,7 +155,7 @@ impl<'m> Lowering<'m, '_> {
         if params.scale > 0.0 && (-128..=127).contains(&params.zero_point) {
             return Ok(params);
         }
-        let error = Error::new(ErrorKind::Quant).field("bias scale and zero point of the second convolution");
+        let error = Error::new(ErrorKind::Quant).field("bias scale and zero point of conv2");
         Err(error.note("must hold those of the block's output"))
     }
 
