@@ -16,8 +16,6 @@ use crate::kernels::int8::Requantize;
 pub(in crate::kernels) const BLOCK: usize = 8;
 /// Pixels whose sums are collected before they are finished: 256 bytes of sums.
 pub(in crate::kernels) const STRIP: usize = 8;
-/// Rows of a tile over a panel; a strip is two of them.
-pub(in crate::kernels) const PANEL_ROWS: usize = STRIP / 2;
 
 /// Two neighbouring k, or two kernel rows, of each output or channel.
 pub(in crate::kernels) type Pairs = [[i16; 2]; BLOCK];

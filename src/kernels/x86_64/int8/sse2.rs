@@ -14,7 +14,10 @@ use bytemuck::{cast, cast_mut};
 use super::masks;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, PANEL_ROWS, Pairs, STRIP, Windows, add_rest, block_at};
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, STRIP, Windows, add_rest, block_at};
+
+/// Rows of a tile over a panel; a strip is two of them.
+const PANEL_ROWS: usize = STRIP / 2;
 
 static MASKS: [[i16; 8]; 8] = masks();
 
