@@ -86,6 +86,7 @@
 // An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a
 // slice, because a caller may pass a short buffer to a call that has to be refused.
 #![expect(non_camel_case_types, reason = "types and constants carry the names that C uses")]
+#![allow(rustdoc::broken_intra_doc_links, reason = "[channels] in the text of the C header is a shape, not a link")]
 #![allow(
     clippy::missing_safety_doc,
     reason = "the conventions at the top of this file are the contract of every exported function"

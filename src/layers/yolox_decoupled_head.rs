@@ -33,7 +33,7 @@ pub fn tensor_pairs(num_convs: u8) -> u32 {
     1 + 2 * u32::from(num_convs) + 3
 }
 
-/// Tensors: see [`lower_head`].
+/// Tensors: see `lower_head` below.
 pub fn lower(record: &YoloxDecoupledHead, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;

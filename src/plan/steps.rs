@@ -129,7 +129,7 @@ pub const FLAG_ACCUMULATE: u8 = 2;
 #[repr(C)]
 pub struct StepQuant {
     /// Offset of the step's integer tables, in bytes from the start of the network's tables; their content depends on the
-    /// operation, see [`crate::plan::tables`].
+    /// operation, see `quant.rs` of [`crate::plan::lowering`].
     pub table: u32,
     /// Zero point of the input.
     pub input_zero_point: i8,
