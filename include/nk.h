@@ -93,9 +93,13 @@
 #define NK_PAD_MIRROR (-1)
 
 /* Names that four statuses had in early programs. */
+/** Early name of NK_ERR_MODEL_OPEN. */
 #define NK_ERR_JSON_OPEN NK_ERR_MODEL_OPEN
+/** Early name of NK_ERR_MODEL_READ. */
 #define NK_ERR_BIN_OPEN NK_ERR_MODEL_READ
+/** Early name of NK_ERR_MODEL_PARSE. */
 #define NK_ERR_JSON_PARSE NK_ERR_MODEL_PARSE
+/** Early name of NK_ERR_WEIGHT_MISMATCH. */
 #define NK_ERR_BIN_SIZE_MISMATCH NK_ERR_WEIGHT_MISMATCH
 
 /* Define NK_COMPAT_NULLPTR in front of this header to compile C programs that say nullptr with compilers that do not
