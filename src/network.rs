@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Model;
 use crate::plan::steps::Step;
 use crate::plan::{self, ALIGN_BYTES, MemoryPlan};
-use crate::run::{self, Memory, Watcher};
+use crate::run::{self, DAMAGED, Memory, Watcher};
 use crate::tensor::Shape;
 use region::{Fixed, Parts};
 
@@ -292,7 +292,6 @@ impl Element for i8 {
     }
 }
 
-const DAMAGED: Error = Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
 const MOVED: Error = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
 
 /// Weights and biases in the bytes that the network was loaded from.

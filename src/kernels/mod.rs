@@ -12,6 +12,7 @@
 pub mod args;
 pub mod int8;
 mod level;
+mod pooling;
 pub mod portable;
 pub mod reference;
 #[cfg(target_arch = "x86_64")]

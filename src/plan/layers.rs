@@ -2,8 +2,9 @@
 
 use core::cell::Cell;
 
-use super::lowering::{Lowering, StepSink};
-use super::memory::{Scheme, input_shape, next_table};
+use super::lowering::{StepSink, input_params};
+use super::memory::{input_shape, lower_layers, next_table};
+use super::placement::Scheme;
 use super::steps::{Operand, Step};
 use crate::error::Error;
 use crate::format::Model;
@@ -41,17 +42,11 @@ pub(crate) fn for_each_layer(
 ) -> Result<(), Error> {
     let macs = Cell::new(0);
     let mut sink = Macs { sum: &macs, tables: 0 };
-    let mut lowering = Lowering::new(model, input_shape(model)?, scheme.policy, scheme.capacity, &mut sink)?;
-    lowering.keeps_taps = scheme.keeps_taps;
-    let mut records = model.layers().peekable();
+    let (mut input, mut running_quant) = (input_shape(model)?, input_params(model));
     let mut next_tensor = 0;
-    while let Some(record) = records.next() {
-        let (first_tensor, input, running_quant) = (next_tensor, lowering.shape, lowering.quant);
+    lower_layers(model, scheme, &mut sink, |record, lowering| {
+        let first_tensor = next_tensor;
         next_tensor += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
-        if lowering.enter(record.index, records.peek().map(|next| next.layer)) {
-            layers::lower(&record.layer, &mut lowering)
-                .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
-        }
         // A layer without tensors in front of the first one with some has the input of the model.
         let described = if first_tensor == 0 || next_tensor > first_tensor { Some(first_tensor) } else { None };
         let entry = |quant: crate::format::QuantSection<'_>| described.and_then(|index| quant.entry(index));
@@ -70,7 +65,9 @@ pub(crate) fn for_each_layer(
             macs: macs.take(),
             result: lowering.operand(lowering.value),
         })?;
-    }
+        (input, running_quant) = (lowering.shape, lowering.quant);
+        Ok(())
+    })?;
     Ok(())
 }
 

@@ -3,11 +3,11 @@
 use core::mem::size_of;
 
 use super::lowering::{Lowering, StepSink};
-use super::placement::{self, Policy};
+use super::placement::{self, Policy, Scheme};
 use super::steps::Step;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
-use crate::format::{Model, NETWORK_CNN, NETWORK_MLP};
+use crate::format::{LayerRecord, Model, NETWORK_CNN, NETWORK_MLP};
 use crate::layers;
 use crate::layers::feature_tap::MAX_TAPS;
 use crate::network::NetworkHeader;
@@ -169,21 +169,6 @@ fn check_supported(model: &Model<'_>) -> Result<(), Error> {
 /// First element and number of elements of each kept feature tap.
 type Taps = [Option<(u32, u32)>; MAX_TAPS as usize];
 
-/// Where a pass puts the activations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scheme {
-    pub(crate) policy: Policy,
-    /// Bytes that the policy fills, if it asks for them.
-    pub(crate) capacity: u32,
-    /// Whether feature taps stay in the arena until the end.
-    pub(crate) keeps_taps: bool,
-}
-
-impl Scheme {
-    /// Puts nothing anywhere.
-    pub(crate) const COUNT: Self = Self { policy: Policy::Count, capacity: 0, keeps_taps: false };
-}
-
 /// Result of one pass over the layers.
 struct Pass {
     peak_bytes: u32,
@@ -193,9 +178,14 @@ struct Pass {
     taps: Taps,
 }
 
-fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<Pass, Error> {
-    let mut lowering = Lowering::new(model, input_shape(model)?, scheme.policy, scheme.capacity, sink)?;
-    lowering.keeps_taps = scheme.keeps_taps;
+/// Lowers the layers one after another; `visit` sees each record with the state behind it.
+pub(super) fn lower_layers<'m, 's>(
+    model: &Model<'m>,
+    scheme: Scheme,
+    sink: &'s mut dyn StepSink,
+    mut visit: impl FnMut(LayerRecord, &Lowering<'m, 's>) -> Result<(), Error>,
+) -> Result<Lowering<'m, 's>, Error> {
+    let mut lowering = Lowering::new(model, input_shape(model)?, scheme, sink)?;
     let mut records = model.layers().peekable();
     if records.peek().is_none() {
         return Err(Error::new(ErrorKind::Layer).field("num_layers").found(0).at_least(1).at(28));
@@ -205,7 +195,13 @@ fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<P
             layers::lower(&record.layer, &mut lowering)
                 .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
         }
+        visit(record, &lowering)?;
     }
+    Ok(lowering)
+}
+
+fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<Pass, Error> {
+    let mut lowering = lower_layers(model, scheme, sink, |_, _| Ok(()))?;
     lowering.finish()?;
     let output = lowering.shape;
     output.elements()?;

@@ -15,5 +15,6 @@ pub mod placement;
 pub mod steps;
 
 pub(crate) use layers::{LayerFacts, for_each_layer};
-pub(crate) use memory::{ALIGN_BYTES, Scheme};
+pub(crate) use memory::ALIGN_BYTES;
 pub use memory::{MemoryPlan, shapes};
+pub(crate) use placement::Scheme;

@@ -51,6 +51,22 @@ impl Policy {
     }
 }
 
+/// Where a pass puts the activations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scheme {
+    /// How room is chosen.
+    pub policy: Policy,
+    /// Bytes that the policy fills, if it asks for them.
+    pub capacity: u32,
+    /// Whether feature taps stay in the arena until the end.
+    pub keeps_taps: bool,
+}
+
+impl Scheme {
+    /// Puts nothing anywhere.
+    pub const COUNT: Self = Self { policy: Policy::Count, capacity: 0, keeps_taps: false };
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Live {
     first: u32,

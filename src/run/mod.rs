@@ -19,7 +19,9 @@ use core::ops::Range;
 use crate::error::{Error, ErrorKind};
 use crate::plan::steps::{Operand, Place, Step};
 
-const DAMAGED: Error = Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
+/// What is left of a plan that somebody wrote over.
+pub(crate) const DAMAGED: Error =
+    Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
 
 /// Everything a step can read and write.
 pub(crate) struct Memory<'r, T> {

@@ -1,15 +1,16 @@
-//! Max pooling, and the walk over windows that both kinds of pooling share.
+//! Max pooling.
 
 use crate::kernels::Pool2d;
-use crate::tensor::Window;
+use crate::kernels::pooling::{Maps, halve, halves, reduce_windows};
 
 /// Bit-identical with the reference: the same comparisons in the same order.
 #[inline(always)]
 pub fn max_pool2d(args: &mut Pool2d<'_>) {
-    if halves(&args.window) {
-        halve(args);
+    let maps = Maps { window: &args.window, input: args.input, output: args.output };
+    if halves(maps.window) {
+        halve(maps, |[a, b, c, d]| larger(larger(larger(larger(f32::MIN, a), b), c), d));
     } else {
-        reduce_windows(args, f32::MIN, larger, |largest, _| largest);
+        reduce_windows(maps, f32::MIN, larger, |largest, _| largest);
     }
 }
 
@@ -17,112 +18,4 @@ pub fn max_pool2d(args: &mut Pool2d<'_>) {
 #[inline(always)]
 fn larger(best: f32, value: f32) -> f32 {
     if value > best { value } else { best }
-}
-
-/// Whether this is the usual 2x2 pooling with stride 2, every window inside the input.
-fn halves(window: &Window) -> bool {
-    (window.kernel_h, window.kernel_w, window.stride) == (2, 2, 2)
-        && (window.pad_top, window.pad_left) == (0, 0)
-        && window.out_h <= window.in_h / 2
-        && window.out_w <= window.in_w / 2
-}
-
-/// 2x2 pooling with stride 2: four input rows of pixels side by side, without any window arithmetic.
-#[inline(always)]
-fn halve(args: &mut Pool2d<'_>) {
-    let channels = (args.window.out_c as usize).max(1);
-    let in_row_elems = (args.window.in_w as usize * channels).max(1);
-    let out_row_elems = (args.window.out_w as usize * channels).max(1);
-    let mut in_rows = args.input.chunks(in_row_elems);
-    for out_row in args.output.chunks_mut(out_row_elems) {
-        let (Some(upper), Some(lower)) = (in_rows.next(), in_rows.next()) else { return };
-        let pairs = upper.chunks(2 * channels).zip(lower.chunks(2 * channels));
-        for (out, (upper, lower)) in out_row.chunks_mut(channels).zip(pairs) {
-            largest_of_pairs(out, upper, lower);
-        }
-    }
-}
-
-#[inline(always)]
-fn largest_of_pairs(out: &mut [f32], upper: &[f32], lower: &[f32]) {
-    let Some((a, b)) = upper.split_at_checked(out.len()) else { return };
-    let Some((c, d)) = lower.split_at_checked(out.len()) else { return };
-    for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        *out = larger(larger(larger(larger(f32::MIN, a), b), c), d);
-    }
-}
-
-/// Sets every output element to `finish(total, taps)`, where `total` folds the elements under the window into `start`
-/// with `step` and `taps` is their number.
-#[inline(always)]
-pub(super) fn reduce_windows(
-    args: &mut Pool2d<'_>,
-    start: f32,
-    step: impl Fn(f32, f32) -> f32 + Copy,
-    finish: impl Fn(f32, usize) -> f32 + Copy,
-) {
-    let window = &args.window;
-    let channels = (window.out_c as usize).max(1);
-    let in_row_elems = (window.in_w as usize * channels).max(1);
-    let out_row_elems = (window.out_w as usize * channels).max(1);
-    for (y, out_row) in args.output.chunks_mut(out_row_elems).enumerate() {
-        let rows = window.rows_at(y);
-        let band = args.input.get(rows.input * in_row_elems..).unwrap_or_default();
-        let band = band.get(..rows.count * in_row_elems).unwrap_or_default();
-        for (x, out) in out_row.chunks_mut(channels).enumerate() {
-            let columns = window.columns_at(x);
-            let taps = Taps {
-                band,
-                in_row_elems,
-                first: columns.input * channels,
-                end: (columns.input + columns.count) * channels,
-                channels,
-            };
-            let finish = |total| finish(total, rows.count * columns.count);
-            let rest = reduce::<16>(out, &taps, start, step, finish);
-            let rest = reduce::<4>(rest, &taps, start, step, finish);
-            reduce::<1>(rest, &taps, start, step, finish);
-        }
-    }
-}
-
-/// The input under one window.
-struct Taps<'a> {
-    /// The input rows that the window touches.
-    band: &'a [f32],
-    in_row_elems: usize,
-    /// Where the window starts in each of these rows.
-    first: usize,
-    /// Where it ends.
-    end: usize,
-    channels: usize,
-}
-
-/// Reduces the last `out.len()` channels of one window, `N` at a time, and returns those that do not fill a block.
-#[inline(always)]
-fn reduce<'a, const N: usize>(
-    out: &'a mut [f32],
-    taps: &Taps<'_>,
-    start: f32,
-    step: impl Fn(f32, f32) -> f32,
-    finish: impl Fn(f32) -> f32,
-) -> &'a mut [f32] {
-    let mut first = taps.first + taps.channels.saturating_sub(out.len());
-    let (blocks, rest) = out.as_chunks_mut::<N>();
-    for block in blocks {
-        let mut totals = [start; N];
-        for row in taps.band.chunks(taps.in_row_elems) {
-            for tap in row.get(first..taps.end).unwrap_or_default().chunks(taps.channels) {
-                let Some(values) = tap.first_chunk::<N>() else { break };
-                for (total, &value) in totals.iter_mut().zip(values) {
-                    *total = step(*total, value);
-                }
-            }
-        }
-        for (out, total) in block.iter_mut().zip(totals) {
-            *out = finish(total);
-        }
-        first += N;
-    }
-    rest
 }

@@ -16,11 +16,12 @@ mod quant;
 mod tensors;
 
 pub use emit::{Residual, Weighted};
+pub(super) use quant::input_params;
 pub use quant::table_activation;
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
-use super::placement::{Placement, Policy, Slot};
+use super::placement::{Placement, Scheme, Slot};
 use super::steps::{Operand, Place, Step};
 use crate::error::Error;
 use crate::format::quant::QuantParams;
@@ -90,22 +91,16 @@ pub struct Lowering<'m, 's> {
     taps: [Option<(Value, Shape)>; 4],
     last_tap_reader: Option<usize>,
     /// Whether taps stay in the arena until the end, for somebody outside to read.
-    pub keeps_taps: bool,
+    keeps_taps: bool,
 }
 
 impl<'m, 's> Lowering<'m, 's> {
     /// Starts with the caller's input.
-    pub fn new(
-        model: &Model<'m>,
-        input: Shape,
-        policy: Policy,
-        capacity: u32,
-        sink: &'s mut dyn StepSink,
-    ) -> Result<Self, Error> {
+    pub fn new(model: &Model<'m>, input: Shape, scheme: Scheme, sink: &'s mut dyn StepSink) -> Result<Self, Error> {
         Ok(Self {
             model: *model,
             cursor: Cursor::start(model),
-            placement: Placement::new(policy, capacity),
+            placement: Placement::new(scheme.policy, scheme.capacity),
             sink,
             layer: 0,
             last_producer: last_producer(model),
@@ -113,14 +108,14 @@ impl<'m, 's> Lowering<'m, 's> {
             fused_next: false,
             value: Value::input(input.elements()?),
             shape: input,
-            quant: quant::input_params(model),
+            quant: input_params(model),
             taps: [None; 4],
             last_tap_reader: model
                 .layers()
                 .filter(|record| matches!(record.layer, Layer::YoloxPafpnMultiscale(_)))
                 .map(|record| record.index)
                 .last(),
-            keeps_taps: false,
+            keeps_taps: scheme.keeps_taps,
         })
     }
 

@@ -80,7 +80,7 @@ pub const fn requantize_table_bytes(channels: u32) -> u32 {
 
 /// Scale and zero point that an int8 model starts with, for pools and residuals before the first convolution. A model that
 /// starts with another layer has none; as in the reference engine its pools then round around 0.
-pub(super) fn input_params(model: &Model<'_>) -> QuantParams {
+pub(in crate::plan) fn input_params(model: &Model<'_>) -> QuantParams {
     let has_input_params = model.layers().next().is_some_and(|record| {
         matches!(
             record.layer,

@@ -1,7 +1,7 @@
 //! Average pooling.
 
-use super::max_pool2d::reduce_windows;
 use crate::kernels::int8::{Pool2d, reference};
+use crate::kernels::pooling::{Maps, reduce_windows};
 
 /// Most taps whose codes always add up to an i16, and that can be divided by with one product.
 const MAX_TAPS: u64 = 256;
@@ -16,7 +16,7 @@ pub fn avg_pool2d(args: &mut Pool2d<'_>) {
     }
     let zero_point = args.zero_point;
     reduce_windows(
-        args,
+        Maps { window, input: args.input, output: args.output },
         0i16,
         |sum, x| sum.wrapping_add(i16::from(x)),
         |sum, taps| {
