@@ -1,6 +1,6 @@
 //! Whole networks, float and int8, at every level that this CPU supports: `net/<model>/<level>`.
 //!
-//! The models of the task are measured where `../shared/models` is present, else the digit classifiers of the repository.
+//! Models of `../shared/models` are measured where that folder is present, else the digit classifiers of the repository.
 //! `cargo bench --bench networks -- mnist_cnn` runs the models with that name.
 
 use std::hint::black_box;
