@@ -1,6 +1,7 @@
 //! Convolution: the inputs under a few pixels' windows gathered as i16 rows, times the weights.
 //!
 //! ```text
+//! single codes        a table in scratch of the eight outputs of each code
 //! short rows          the weights of eight outputs at a time, widened and transposed in scratch
 //! everything else     a few rows in scratch, all weights read in place as they pass
 //! ```
@@ -12,10 +13,13 @@ use core::ops::Range;
 
 use super::Baseline;
 use super::finish::Finish;
-use super::tile::{BLOCK, InnerLoops, Pairs, STRIP, part};
+use super::gather::{gather_pixels, is_pointwise};
+use super::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, part};
 use crate::kernels::int8::Conv2d;
-use crate::tensor::{Taps, Window, checked_product};
+use crate::tensor::{Window, checked_product};
 
+/// Values of an i8.
+const CODES: usize = 256;
 /// Longest row that is worth transposing its weights.
 const MAX_PANEL_K: u32 = 48;
 /// Fewest pixels that pay for transposing.
@@ -32,13 +36,21 @@ pub fn scratch_elems(window: &Window) -> u32 {
     let Some(k) = checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) else { return 0 };
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
-    let elems = if panels == 0 {
+    let elems = if has_code_tables(window) {
+        CODES * BLOCK / 2
+    } else if panels == 0 {
         let (rows, piece) = rows_and_piece::<Baseline>(window, k);
         rows * piece
     } else {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
     };
     elems as u32
+}
+
+/// Whether each pixel is one code, and there are enough of them to compute the outputs of all codes instead.
+fn has_code_tables(window: &Window) -> bool {
+    let pixels = window.out_h as usize * window.out_w as usize;
+    window.in_c == 1 && is_pointwise(window) && pixels >= 2 * CODES && window.out_c as usize >= BLOCK
 }
 
 /// Pixels that are gathered at a time for transposed weights: some strips.
@@ -81,6 +93,10 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let k = window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize;
+    if has_code_tables(&window) {
+        by_code_tables::<I>(args);
+        return;
+    }
     let panels = panel_count::<I>(&window);
     if panels > 0 {
         let outputs = args.requantize.bias.len();
@@ -105,11 +121,37 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
             );
             for first in blocks(0..args.requantize.bias.len()) {
                 let mut sums = [[0; BLOCK]; STRIP];
-                add_products::<I>(args, k, 0..k, pixels.len(), first, sums.get_mut(..pixels.len()).unwrap_or_default());
+                add_products::<I>(args, k, 0..k, first, sums.get_mut(..pixels.len()).unwrap_or_default());
                 store_sums::<I>(args, &sums, pixels.clone(), first);
             }
         } else {
             in_pieces::<I>(args, k, piece, pixels);
+        }
+    }
+}
+
+/// All outputs of all pixels, which are one code each: a block of outputs of all codes, looked up.
+#[inline(always)]
+fn by_code_tables<I: InnerLoops>(args: &mut Conv2d<'_>) {
+    let requantize = args.requantize;
+    let outputs = requantize.bias.len();
+    let table = bytemuck::cast_slice_mut::<i16, i8>(args.scratch).as_chunks_mut::<BLOCK>().0;
+    for first in blocks(0..outputs) {
+        let weights: [i8; BLOCK] = args.weights.get(first..).and_then(|w| w.first_chunk().copied()).unwrap_or_default();
+        let weights = weights.map(|w| i32::from(w) - requantize.weight_zero_point);
+        let finish = Finish::<I>::new(&requantize, first, CODES);
+        for (strip, table) in table.chunks_mut(STRIP).take(CODES / STRIP).enumerate() {
+            let sums: [[i32; BLOCK]; STRIP] = array::from_fn(|i| {
+                let code = (strip * STRIP + i) as i32 + i32::from(i8::MIN);
+                weights.map(|w| w * (code - requantize.input_zero_point))
+            });
+            finish.store(&sums, table.as_flattened_mut(), 0, BLOCK);
+        }
+        for (out, &code) in args.output.chunks_mut(outputs).zip(args.input) {
+            let codes = table.get((i32::from(code) - i32::from(i8::MIN)) as usize);
+            if let (Some(out), Some(codes)) = (out.get_mut(first..).and_then(|out| out.first_chunk_mut()), codes) {
+                *out = *codes;
+            }
         }
     }
 }
@@ -128,7 +170,7 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
             let len = range.len();
             gather_pixels(&window, args.input, zero_point, pixels.clone(), (start, len), len, args.scratch);
             for (first, sums) in group.clone().zip(sums.chunks_mut(count.max(1))) {
-                add_products::<I>(args, k, range.clone(), count, first, sums);
+                add_products::<I>(args, k, range.clone(), first, sums);
             }
         }
         for (first, sums) in group.zip(sums.chunks(count.max(1))) {
@@ -146,28 +188,21 @@ fn add_products<I: InnerLoops>(
     args: &Conv2d<'_>,
     k: usize,
     range: Range<usize>,
-    count: usize,
     first: usize,
     sums: &mut [[i32; BLOCK]],
 ) {
     let (outputs, zero_point) = (args.requantize.bias.len(), args.requantize.weight_zero_point);
-    let row = |r: usize| part(args.scratch, r * range.len(), range.len());
-    // Past the last output and the last row a tile repeats it, and the result is dropped.
-    let weights = |o: usize| part(args.weights, (first + o).min(outputs - 1) * k + range.start, range.len());
-    if !I::HAS_VECTORS {
-        tiles::<I, 2, 2>(sums, count, row, weights);
-    } else if count == 1 {
-        tiles::<I, 1, 4>(sums, count, row, weights);
-    } else if count == 2 {
-        tiles::<I, 2, 4>(sums, count, row, weights);
-    } else if count == 3 {
-        tiles::<I, 3, 4>(sums, count, row, weights);
-    } else {
-        tiles::<I, 4, 2>(sums, count, row, weights);
-    }
+    let products = Products {
+        input: args.scratch,
+        len: range.len(),
+        weights: args.weights.get(first * k + range.start..).unwrap_or_default(),
+        pitch: k,
+        outputs: BLOCK.min(outputs - first),
+    };
+    I::dot(&products, sums);
     if zero_point != 0 {
-        for (r, sums) in sums.iter_mut().enumerate() {
-            let sum = row(r).iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
+        for (row, sums) in args.scratch.chunks(range.len().max(1)).zip(sums) {
+            let sum = row.iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
             let offset = sum.wrapping_mul(zero_point);
             *sums = sums.map(|sum| sum.wrapping_sub(offset));
         }
@@ -189,27 +224,6 @@ fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]], pixel
 fn blocks(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
     let last = outputs.end.saturating_sub(BLOCK).max(outputs.start);
     outputs.step_by(BLOCK).map(move |first| first.min(last))
-}
-
-/// Adds the products of `count` rows, in tiles of `R` rows and `O` outputs.
-#[inline(always)]
-fn tiles<'a, I: InnerLoops, const R: usize, const O: usize>(
-    sums: &mut [[i32; BLOCK]],
-    count: usize,
-    row: impl Fn(usize) -> &'a [i16],
-    weights: impl Fn(usize) -> &'a [i8],
-) {
-    for o in (0..BLOCK).step_by(O) {
-        let weights: [&[i8]; O] = array::from_fn(|i| weights(o + i));
-        for (tile, sums) in sums.chunks_mut(R).take(count.div_ceil(R)).enumerate() {
-            let input: [&[i16]; R] = array::from_fn(|r| row((tile * R + r).min(count - 1)));
-            for (sums, tile) in sums.iter_mut().zip(I::dot(input, weights)) {
-                for (sum, total) in sums.iter_mut().skip(o).zip(tile) {
-                    *sum = sum.wrapping_add(total);
-                }
-            }
-        }
-    }
 }
 
 /// Some outputs of all pixels, by way of transposed weights.
@@ -264,104 +278,5 @@ fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, p
             let weight = |k: usize| row.get(k).map_or(0, |&w| i16::from(w).wrapping_sub(zero_point as i16));
             *out = [weight(2 * pair), weight(2 * pair + 1)];
         }
-    }
-}
-
-/// Writes part of the rows of some pixels, `row_elems` apart: the elements from `range.0` on, `range.1` of them. What is
-/// left at the end of each row becomes 0.
-#[inline(always)]
-fn gather_pixels(
-    window: &Window,
-    input: &[i8],
-    zero_point: i32,
-    pixels: Range<usize>,
-    range: (usize, usize),
-    row_elems: usize,
-    rows: &mut [i16],
-) {
-    if is_pointwise(window) {
-        // Rows follow each other in the input as they are.
-        let channels = (window.in_c as usize).max(1);
-        let (begin, count) = range;
-        let input = part(input, pixels.start * channels, pixels.len() * channels);
-        for (row, codes) in rows.chunks_mut(row_elems.max(1)).zip(input.chunks(channels)) {
-            let (row, pad) = row.split_at_mut_checked(count).unwrap_or_default();
-            widen(part(codes, begin, count), zero_point as i16, row);
-            pad.fill(0);
-        }
-        return;
-    }
-    let out_w = (window.out_w as usize).max(1);
-    let (mut y, mut x) = (pixels.start / out_w, pixels.start % out_w);
-    let mut rest = rows;
-    let last = pixels.end.wrapping_sub(1);
-    for pixel in pixels {
-        let (rows, columns) = (window.rows_at(y), window.columns_at(x));
-        gather(window, input, zero_point as i16, rows, columns, range, (row_elems, pixel != last), rest);
-        rest = rest.get_mut(row_elems..).unwrap_or_default();
-        x += 1;
-        if x == out_w {
-            (y, x) = (y + 1, 0);
-        }
-    }
-}
-
-/// Whether every window is one input pixel, in the same order.
-#[inline(always)]
-fn is_pointwise(window: &Window) -> bool {
-    (window.kernel_h, window.kernel_w, window.stride) == (1, 1, 1)
-        && (window.pad_top, window.pad_left) == (0, 0)
-        && (window.out_h, window.out_w) == (window.in_h, window.in_w)
-}
-
-/// Part of the input under one window, minus the zero point.
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "plain numbers of an inner loop")]
-fn gather(
-    window: &Window,
-    input: &[i8],
-    zero_point: i16,
-    rows: Taps,
-    columns: Taps,
-    (start, count): (usize, usize),
-    (row_elems, is_followed): (usize, bool),
-    out: &mut [i16],
-) {
-    let channels = window.in_c as usize;
-    let piece = window.kernel_w as usize * channels;
-    let len = columns.count * channels;
-    if let Some(row) = out.get_mut(..row_elems) {
-        if rows.count < window.kernel_h as usize || len < piece {
-            row.fill(0);
-        } else if let Some(last) = row.last_mut() {
-            // Overwritten, unless it is the pad of a row of odd length.
-            *last = 0;
-        }
-    }
-    for row in 0..rows.count {
-        let mut from = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
-        let to = (rows.first + row) * piece + columns.first * channels;
-        // What of it lies in the part.
-        let (begin, end) = (to.max(start), (to + len).min(start + count));
-        if begin >= end {
-            continue;
-        }
-        from += begin - to;
-        let (out, count) = (out.get_mut(begin - start..).unwrap_or_default(), end - begin);
-        // A few elements are faster as one vector. What is too much belongs to what comes next, and is overwritten.
-        let is_whole = rows.count == window.kernel_h as usize && len == piece && count <= 8;
-        let next = row + 1 < rows.count || is_followed;
-        match (input.get(from..).unwrap_or_default().first_chunk::<8>(), out.first_chunk_mut::<8>()) {
-            (Some(codes), Some(out)) if is_whole && next => widen(codes, zero_point, out),
-            _ => widen(part(input, from, count), zero_point, out.get_mut(..count).unwrap_or_default()),
-        }
-    }
-}
-
-/// `out[i] = codes[i] - zero_point` for slices of one length.
-#[inline(always)]
-fn widen(codes: &[i8], zero_point: i16, out: &mut [i16]) {
-    for (out, &code) in out.iter_mut().zip(codes) {
-        *out = i16::from(code).wrapping_sub(zero_point);
     }
 }

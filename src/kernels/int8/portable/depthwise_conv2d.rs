@@ -18,12 +18,19 @@ pub fn scratch_elems(window: &Window) -> u32 {
     if window.in_c < BLOCK as u32 || window.out_w == 0 {
         return 0;
     }
-    let columns = strip_columns(window).checked_add(u64::from(window.kernel_w));
+    let weights = phases(window) as u64 * u64::from(window.kernel_w);
+    let columns = strip_columns(window).checked_add(weights);
     let columns = columns.and_then(|columns| u32::try_from(columns).ok()).unwrap_or(u32::MAX);
     match checked_product(&[window.kernel_h.div_ceil(2), columns, 2 * BLOCK as u32]) {
         Some(elems) if elems <= MAX_SCRATCH_ELEMS => elems,
         _ => 0,
     }
+}
+
+/// Rows of windows that one pair of lines serves: an odd kernel leaves one row of its last pair free, and the same pairs
+/// do for the windows one row below, with weights one row lower.
+fn phases(window: &Window) -> usize {
+    if window.stride == 1 && window.kernel_h % 2 == 1 { 2 } else { 1 }
 }
 
 /// Windows of a strip.
@@ -64,13 +71,15 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let scratch = args.scratch.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut();
     let scratch = bytemuck::cast_slice_mut::<i16, Pairs>(scratch);
     let pair_rows = window.kernel_h.div_ceil(2) as usize;
-    let (weights, columns) = scratch.split_at_mut_checked(pair_rows * kernel_w).unwrap_or_default();
-    transpose(&window, args.weights, first, weights);
+    let (phases, kernel_pairs) = (phases(&window), pair_rows * kernel_w);
+    let (weights, columns) = scratch.split_at_mut_checked(phases * kernel_pairs).unwrap_or_default();
+    for (phase, weights) in weights.chunks_mut(kernel_pairs.max(1)).enumerate() {
+        transpose(&window, args.weights, first, phase, weights);
+    }
     let finish = Finish::<I>::new(&requantize, first, out_h * out_w);
     let (strip, width, step) =
         (strip_windows(&window) as usize, strip_columns(&window) as usize, window.stride as usize);
-    // An odd kernel leaves one row of its last pair free: the same pairs also serve the windows one row below.
-    let phases = if step == 1 && window.kernel_h % 2 == 1 { 2 } else { 1 };
+    let mut sums = [[0; BLOCK]; STRIP];
     // Lines that the next windows below reuse, where they start with a whole pair.
     let advance = phases * step;
     let kept = if advance % 2 == 0 { pair_rows.saturating_sub(advance / 2) } else { 0 };
@@ -88,21 +97,9 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
                 let Some(line) = columns.get_mut(start..start + width) else { return };
                 strip_at.stage::<I>(args.input, y * step + 2 * pair, line);
             }
-            for phase in 0..phases.min(out_h - y) {
-                let mut sums = [[0; BLOCK]; STRIP];
-                let is_lowered = phase == 1;
-                let windows = Windows {
-                    count,
-                    strip,
-                    columns,
-                    width,
-                    first_line,
-                    pair_rows,
-                    step,
-                    weights,
-                    kernel_w,
-                    is_lowered,
-                };
+            let phases = weights.chunks(kernel_pairs.max(1)).take(out_h - y);
+            for (phase, weights) in phases.enumerate() {
+                let windows = Windows { count, strip, columns, width, first_line, pair_rows, step, weights, kernel_w };
                 I::taps(&windows, &mut sums);
                 let sums = sums.get(..count).unwrap_or_default();
                 finish.store(sums, args.output, ((y + phase) * out_w + x) * channels + first, channels);
@@ -145,17 +142,19 @@ impl Strip<'_> {
     }
 }
 
-/// Writes the weights of the channels from `first` on, kernel rows in pairs, zero past the last row.
+/// Writes the weights of the channels from `first` on, kernel rows in pairs, with `above` rows of zeros above them.
 #[inline(never)]
-fn transpose(window: &Window, weights: &[i8], first: usize, out: &mut [Pairs]) {
+fn transpose(window: &Window, weights: &[i8], first: usize, above: usize, out: &mut [Pairs]) {
     let kernel_w = (window.kernel_w as usize).max(1);
     let kernel_elems = (window.kernel_h as usize * kernel_w).max(1);
+    out.fill([[0; 2]; BLOCK]);
     let kernels = weights.get(first * kernel_elems..).unwrap_or_default();
     for (channel, kernel) in kernels.chunks(kernel_elems).take(BLOCK).enumerate() {
-        for (out, rows) in out.chunks_mut(kernel_w).zip(kernel.chunks(2 * kernel_w)) {
-            let (upper, lower) = rows.split_at_checked(kernel_w).unwrap_or((rows, &[]));
-            for (column, (out, &upper)) in out.iter_mut().zip(upper).enumerate() {
-                out[channel] = [i16::from(upper), lower.get(column).map_or(0, |&weight| i16::from(weight))];
+        for (row, weights) in kernel.chunks(kernel_w).enumerate() {
+            let (pair, lane) = ((row + above) / 2, (row + above) % 2);
+            let out = out.get_mut(pair * kernel_w..).unwrap_or_default();
+            for (out, &weight) in out.iter_mut().zip(weights) {
+                out[channel][lane] = i16::from(weight);
             }
         }
     }

@@ -41,7 +41,9 @@ fn one_by_one(requantize: &Requantize<'_>, first: usize, sums: &[[i32; BLOCK]], 
     }
 }
 
-/// What the tables of a block hold, where all its channels exist and all multipliers are below 1/2.
+/// What the tables of a block hold, where all its channels exist, all multipliers are below 1/2, and half a unit can be
+/// added to any product: for a multiplier `m` and a shift to the right by `r`, products reach from `-m - 1` to `m`, and
+/// `m + 2^(r - 1) < 2^31`.
 pub(in crate::kernels) struct Channels {
     pub(in crate::kernels) bias: [i32; BLOCK],
     pub(in crate::kernels) multipliers: [i32; BLOCK],
@@ -56,7 +58,10 @@ impl Channels {
         let bias = *requantize.bias.get(first..)?.first_chunk()?;
         let multipliers = *requantize.multipliers.get(first..)?.first_chunk()?;
         let shifts: [i8; BLOCK] = *requantize.shifts.get(first..)?.first_chunk()?;
-        let is_regular = shifts.iter().fold(true, |is_regular, shift| is_regular & (-31..0).contains(shift));
+        let is_regular = |(&shift, &multiplier): (&i8, &i32)| {
+            (-31..0).contains(&shift) && multiplier <= i32::MAX - (1 << ((-1 - i32::from(shift)) & 31))
+        };
+        let is_regular = shifts.iter().zip(&multipliers).fold(true, |all, channel| all & is_regular(channel));
         is_regular.then_some(Self { bias, multipliers, shifts })
     }
 }

@@ -17,6 +17,7 @@ pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
 pub(in crate::kernels) mod finish;
+mod gather;
 pub mod lookup;
 pub mod max_pool2d;
 pub mod softmax;

@@ -1,7 +1,7 @@
 //! Register tiles: the inner loops of products.
 //!
 //! ```text
-//! dot    weights in place [out][k], both operands contiguous in k: 4 rows x 2 outputs, or up to 3 x 4
+//! dot    weights in place [out][k], both operands contiguous in k; with vectors 4 rows x 2 outputs, or up to 3 x 4
 //! outer  weights widened and transposed in pairs [k / 2][out][2], for short k: 4 or 8 rows x 8 outputs
 //! taps   a depthwise kernel under several windows: 8 channels
 //! ```
@@ -26,8 +26,8 @@ pub(in crate::kernels) trait InnerLoops {
     /// Whether to prefer forms that pay with vectors only.
     const HAS_VECTORS: bool;
 
-    /// `sums[r][o]` over k of `input[r][k] * weights[o][k]`; all slices have one length.
-    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R];
+    /// Adds products to the sums of some rows, at least one.
+    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]);
 
     /// `sums[r][o]` over k of `input[r][k] * panel[k][o]`, where rows of the panel's length follow each other in `input`.
     fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]);
@@ -51,6 +51,31 @@ pub(in crate::kernels) trait InnerLoops {
     fn codes(tables: &Self::Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize);
 }
 
+/// Products over k of some rows and of the outputs of a block: `input[r][k] * weights[o][k]`.
+pub(in crate::kernels) struct Products<'a> {
+    /// Rows of `len` elements that follow each other.
+    pub(in crate::kernels) input: &'a [i16],
+    /// Number of k.
+    pub(in crate::kernels) len: usize,
+    /// Weights of the outputs, `pitch` elements apart.
+    pub(in crate::kernels) weights: &'a [i8],
+    pub(in crate::kernels) pitch: usize,
+    /// Outputs that there are; what is added to other sums of a block has no meaning.
+    pub(in crate::kernels) outputs: usize,
+}
+
+impl Products<'_> {
+    /// Whether so many rows and all weights are there.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for loops without checks"))]
+    #[inline(always)]
+    pub(in crate::kernels) fn are_inside(&self, rows: usize) -> bool {
+        rows > 0
+            && rows * self.len <= self.input.len()
+            && self.outputs > 0
+            && (self.outputs.min(BLOCK) - 1) * self.pitch + self.len <= self.weights.len()
+    }
+}
+
 /// Depthwise windows next to each other.
 pub(in crate::kernels) struct Windows<'a> {
     /// Windows whose sums are wanted.
@@ -70,9 +95,6 @@ pub(in crate::kernels) struct Windows<'a> {
     pub(in crate::kernels) weights: &'a [Pairs],
     /// Columns of a window; not 0.
     pub(in crate::kernels) kernel_w: usize,
-    /// Whether windows begin with the second row of their first pair. The last row of the kernel is then not the second
-    /// of a pair.
-    pub(in crate::kernels) is_lowered: bool,
 }
 
 impl Windows<'_> {
@@ -82,12 +104,19 @@ impl Windows<'_> {
         let line = self.first_line + pair_row;
         (if line >= self.pair_rows { line - self.pair_rows } else { line }) * self.width
     }
-}
 
-/// The codes of a block of channels.
-#[inline(always)]
-pub(in crate::kernels) fn block_at(row: Option<&[i8]>, at: usize, zero_point: i8) -> [i8; BLOCK] {
-    row.and_then(|row| row.get(at..at + BLOCK)?.first_chunk().copied()).unwrap_or([zero_point; BLOCK])
+    /// Whether columns and weights are there for every window of the strip.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for loops without checks"))]
+    #[inline(always)]
+    pub(in crate::kernels) fn are_inside(&self) -> bool {
+        let reach = self.strip.saturating_sub(1) * self.step + self.kernel_w;
+        self.strip <= STRIP
+            && self.count <= self.strip
+            && self.first_line < self.pair_rows
+            && reach <= self.width
+            && self.pair_rows * self.width <= self.columns.len()
+            && self.pair_rows * self.kernel_w <= self.weights.len()
+    }
 }
 
 /// For targets without vectors of integers.
@@ -98,10 +127,15 @@ impl InnerLoops for Scalar {
     const HAS_VECTORS: bool = false;
 
     #[inline(never)]
-    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
-        let mut sums = [[0; O]; R];
-        add_rest(&mut sums, input, weights);
-        sums
+    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
+        let rows = products.input.chunks(products.len.max(1));
+        for (row, sums) in rows.zip(sums) {
+            let weights = products.weights.chunks(products.pitch.max(1)).take(products.outputs);
+            for (sum, weights) in sums.iter_mut().zip(weights) {
+                let products = row.iter().zip(weights).map(|(&x, &w)| i32::from(x) * i32::from(w));
+                *sum = products.fold(*sum, i32::wrapping_add);
+            }
+        }
     }
 
     #[inline(never)]
@@ -127,18 +161,11 @@ impl InnerLoops for Scalar {
     fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
         for (at, sums) in sums.iter_mut().take(windows.count).enumerate() {
             *sums = [0; BLOCK];
-            let mut above = None;
-            for (row, weights) in windows.weights.chunks(windows.kernel_w.max(1)).enumerate() {
+            for (row, weights) in windows.weights.chunks(windows.kernel_w.max(1)).take(windows.pair_rows).enumerate() {
                 let line = windows.columns.get(windows.line_start(row) + at * windows.step..).unwrap_or_default();
-                for (column, (x, weights)) in line.iter().zip(weights).enumerate() {
-                    if windows.is_lowered {
-                        let above = above.and_then(|above: &[Pairs]| above.get(column)).unwrap_or(&[[0; 2]; BLOCK]);
-                        add_pair(sums, *x, &array::from_fn(|i| [above[i][1], weights[i][0]]));
-                    } else {
-                        add_pair(sums, *x, weights);
-                    }
+                for (x, weights) in line.iter().zip(weights) {
+                    add_pair(sums, *x, weights);
                 }
-                above = Some(weights);
             }
         }
     }
@@ -161,29 +188,19 @@ impl InnerLoops for Scalar {
 #[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
 pub(in crate::kernels) enum Never {}
 
+/// The codes of a block of channels.
+#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
+#[inline(always)]
+fn block_at(row: Option<&[i8]>, at: usize, zero_point: i8) -> [i8; BLOCK] {
+    row.and_then(|row| row.get(at..at + BLOCK)?.first_chunk().copied()).unwrap_or([zero_point; BLOCK])
+}
+
 #[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
 #[inline(always)]
 fn add_pair(sums: &mut [i32; BLOCK], x: Pairs, weights: &Pairs) {
     for ((sum, x), w) in sums.iter_mut().zip(x).zip(weights) {
         let products = i32::from(x[0]) * i32::from(w[0]) + i32::from(x[1]) * i32::from(w[1]);
         *sum = sum.wrapping_add(products);
-    }
-}
-
-/// Adds `input[r][k] * weights[o][k]` to `sums[r][o]`, one k after the other.
-#[inline(always)]
-pub(in crate::kernels) fn add_rest<const R: usize, const O: usize>(
-    sums: &mut [[i32; O]; R],
-    input: [&[i16]; R],
-    weights: [&[i8]; O],
-) {
-    let len = input.iter().map(|x| x.len()).chain(weights.iter().map(|w| w.len())).min().unwrap_or(0);
-    for k in 0..len {
-        for (sums, input) in sums.iter_mut().zip(input) {
-            for (sum, weights) in sums.iter_mut().zip(weights) {
-                *sum = sum.wrapping_add(i32::from(input[k]) * i32::from(weights[k]));
-            }
-        }
     }
 }
 

@@ -2,22 +2,19 @@
 
 use core::arch::x86_64::{
     __m256i, _mm_add_epi32, _mm_cvtsi64_si128, _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_epi64,
-    _mm256_adds_epi16, _mm256_blend_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32,
-    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_max_epi8, _mm256_min_epi8, _mm256_mul_epi32,
-    _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32, _mm256_set1_epi8,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi32,
-    _mm256_slli_epi32, _mm256_slli_epi64, _mm256_srai_epi32, _mm256_srav_epi32, _mm256_srli_epi32, _mm256_srli_epi64,
-    _mm256_sub_epi16, _mm256_sub_epi32,
+    _mm256_adds_epi16, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
+    _mm256_cvtepi8_epi32, _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_max_epi8,
+    _mm256_min_epi8, _mm256_mul_epi32, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_shuffle_epi32, _mm256_slli_epi64, _mm256_sllv_epi64, _mm256_srai_epi32, _mm256_srav_epi32,
+    _mm256_srli_epi64, _mm256_sub_epi16, _mm256_sub_epi32,
 };
 
 use bytemuck::{cast, cast_mut};
 
-use super::masks;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, STRIP, Windows, add_rest, block_at};
-
-static MASKS: [[i16; 16]; 16] = masks();
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
 
 /// Vectors of 256 bits.
 pub(super) struct Avx2;
@@ -27,14 +24,9 @@ impl InnerLoops for Avx2 {
     const MIN_PIXELS: usize = 1;
 
     #[inline(always)]
-    fn dot<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
-        #[inline(never)]
-        #[target_feature(enable = "avx2")]
-        fn compiled<const R: usize, const O: usize>(input: [&[i16]; R], weights: [&[i8]; O]) -> [[i32; O]; R] {
-            dot!(16, MASKS, _mm256_setzero_si256, widen, add_codes, add_up, input, weights)
-        }
+    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
         // SAFETY: only the kernels of this level name this type, and they run after `has_avx2` has found the feature.
-        unsafe { compiled(input, weights) }
+        unsafe { all_products(products, sums) }
     }
 
     #[inline(always)]
@@ -42,17 +34,14 @@ impl InnerLoops for Avx2 {
         #[inline(never)]
         #[target_feature(enable = "avx2")]
         fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
-            let mut rest = input;
-            let mut rows = [rest; STRIP];
-            for row in &mut rows {
-                let Some((first, others)) = rest.split_at_checked(panel.len()) else { return };
-                (*row, rest) = (first, others);
-            }
+            let Some(input) = input.get(..STRIP * panel.len()) else { return };
             let mut sums = [_mm256_setzero_si256(); STRIP];
             for (k, weights) in panel.iter().enumerate() {
                 let weights = cast(*weights);
-                for r in 0..STRIP {
-                    sums[r] = add_product(sums[r], _mm256_set1_epi32(cast(rows[r][k])), weights);
+                for (r, sum) in sums.iter_mut().enumerate() {
+                    // SAFETY: pair `k` of row `r`, of rows as long as the panel. With checks, this takes a third longer.
+                    let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
+                    *sum = add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
                 }
             }
             *all_sums = cast(sums);
@@ -63,18 +52,8 @@ impl InnerLoops for Avx2 {
 
     #[inline(always)]
     fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-        #[inline(never)]
-        #[target_feature(enable = "avx2")]
-        fn compiled(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-            let centre = _mm256_set1_epi16(i16::from(zero_point));
-            for (column, out) in out.iter_mut().enumerate() {
-                let upper = block_at(rows[0], column * channels, zero_point);
-                let lower = block_at(rows[1], column * channels, zero_point);
-                *out = alternate(upper, lower, centre);
-            }
-        }
         // SAFETY: as for `dot`.
-        unsafe { compiled(rows, channels, zero_point, out) }
+        unsafe { all_columns(rows, channels, zero_point, out) }
     }
 
     #[inline(always)]
@@ -99,7 +78,9 @@ impl InnerLoops for Avx2 {
     }
 }
 
-taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product, lower);
+dot!("avx2", 16, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
+stage!("avx2", _mm256_set1_epi16, alternate);
+taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product);
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -136,36 +117,42 @@ fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m256i) -> Pai
     cast(_mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point))
 }
 
-/// The pairs of a kernel that is one row lower: the second of the pairs above, the first of these.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn lower(above: __m256i, pairs: __m256i) -> __m256i {
-    _mm256_or_si256(_mm256_srli_epi32::<16>(above), _mm256_slli_epi32::<16>(pairs))
-}
-
 /// What requantising a block of channels needs.
 pub(in crate::kernels) struct Tables {
     bias: __m256i,
-    multiplier: __m256i,
-    /// Shift to the right, minus 1.
+    /// Multipliers of the even channels, and of the odd ones.
+    multipliers: [__m256i; 2],
+    /// What is added to products of the even channels and of the odd ones: half a unit of each of the two shifts to the
+    /// right, `2^30 + 2^(30 + r)`. [`Channels`] has seen to it that the upper half of the sum fits.
+    halves: [__m256i; 2],
+    /// Second shift to the right.
     shift: __m256i,
     zero_point: __m256i,
     min: __m256i,
     max: __m256i,
+    /// Whether negative products all become the least code, as behind a ReLU, and the codes are those of saturation.
+    is_plain: bool,
 }
 
 impl Tables {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
-        let shifts = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(cast(channels.shifts)));
+        let left = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(cast(channels.shifts)));
+        let shift = _mm256_sub_epi32(_mm256_setzero_si256(), left);
+        let multiplier = cast(channels.multipliers);
+        let one = _mm256_set1_epi64x(1 << 30);
+        let halves = |shift: __m256i| _mm256_add_epi64(one, _mm256_sllv_epi64(one, shift));
+        let (min, max) = (requantize.min, requantize.max);
         Self {
             bias: cast(channels.bias),
-            multiplier: cast(channels.multipliers),
-            shift: _mm256_sub_epi32(_mm256_set1_epi32(-1), shifts),
+            multipliers: [multiplier, _mm256_srli_epi64::<32>(multiplier)],
+            halves: [halves(_mm256_and_si256(shift, _mm256_set1_epi64x(0xFF))), halves(_mm256_srli_epi64::<32>(shift))],
+            shift,
             zero_point: _mm256_set1_epi16(requantize.output_zero_point as i16),
-            min: _mm256_set1_epi8(requantize.min),
-            max: _mm256_set1_epi8(requantize.max),
+            min: _mm256_set1_epi8(min),
+            max: _mm256_set1_epi8(max),
+            is_plain: requantize.output_zero_point == i32::from(i8::MIN) && (min, max) == (i8::MIN, i8::MAX),
         }
     }
 }
@@ -173,25 +160,34 @@ impl Tables {
 /// The sums of a block times their multipliers, rounded twice.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn scaled(tables: &Tables, sums: [i32; BLOCK]) -> __m256i {
+fn scaled<const IS_PLAIN: bool>(tables: &Tables, sums: [i32; BLOCK]) -> __m256i {
     let x = _mm256_add_epi32(cast(sums), tables.bias);
-    let half = _mm256_set1_epi64x(1 << 30);
     // Not shifted to the right, because the compiler makes products of 64 bits of that.
-    let (odd_x, odd_multiplier) = (_mm256_shuffle_epi32::<0xF5>(x), _mm256_shuffle_epi32::<0xF5>(tables.multiplier));
-    let even = _mm256_add_epi64(_mm256_mul_epi32(x, tables.multiplier), half);
-    let odd = _mm256_add_epi64(_mm256_mul_epi32(odd_x, odd_multiplier), half);
-    let product = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<31>(even), _mm256_slli_epi64::<1>(odd));
-    // Halves round up. Those of negative products must not, so these become one unit less. So does the product 0 of a
-    // negative sum, but that does not change what it is rounded to.
-    let product = _mm256_add_epi32(product, _mm256_srai_epi32::<31>(x));
-    // In two steps, because half a unit on top might not fit.
-    let doubled = _mm256_srav_epi32(product, tables.shift);
-    _mm256_srai_epi32::<1>(_mm256_sub_epi32(doubled, _mm256_set1_epi32(-1)))
+    let odd_x = _mm256_shuffle_epi32::<0xF5>(x);
+    let even = _mm256_add_epi64(_mm256_mul_epi32(x, tables.multipliers[0]), tables.halves[0]);
+    let odd = _mm256_add_epi64(_mm256_mul_epi32(odd_x, tables.multipliers[1]), tables.halves[1]);
+    let mut product = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<31>(even), _mm256_slli_epi64::<1>(odd));
+    if !IS_PLAIN {
+        // Halves round up. Those of negative products must not, so these become one unit less. So does the product 0 of a
+        // negative sum, but that does not change what it is rounded to.
+        product = _mm256_add_epi32(product, _mm256_srai_epi32::<31>(x));
+    }
+    _mm256_srav_epi32(product, tables.shift)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(tables: &Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+    if tables.is_plain {
+        all_codes::<true>(tables, sums, output, pitch);
+    } else {
+        all_codes::<false>(tables, sums, output, pitch);
+    }
 }
 
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-fn codes(tables: &Tables, mut sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
+fn all_codes<const IS_PLAIN: bool>(tables: &Tables, mut sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
     // The four bytes of each lane of packed vectors, back to the order of pixels.
     let order = cast([0, 4, 1, 5, 2, 6, 3, 7]);
     while let Some(&first) = sums.first() {
@@ -206,11 +202,13 @@ fn codes(tables: &Tables, mut sums: &[[i32; BLOCK]], mut output: &mut [i8], pitc
             }
         }
         // 16 bits are enough: what saturates there is clamped anyway.
-        let ab = _mm256_packs_epi32(scaled(tables, four[0]), scaled(tables, four[1]));
-        let cd = _mm256_packs_epi32(scaled(tables, four[2]), scaled(tables, four[3]));
+        let ab = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, four[0]), scaled::<IS_PLAIN>(tables, four[1]));
+        let cd = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, four[2]), scaled::<IS_PLAIN>(tables, four[3]));
         let (ab, cd) = (_mm256_adds_epi16(ab, tables.zero_point), _mm256_adds_epi16(cd, tables.zero_point));
-        let codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
-        let codes = _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max);
+        let mut codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
+        if !IS_PLAIN {
+            codes = _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max);
+        }
         let low: [[i8; BLOCK]; 2] = cast(_mm256_castsi256_si128(codes));
         let high: [[i8; BLOCK]; 2] = cast(_mm256_extracti128_si256::<1>(codes));
         for code in [low[0], low[1], high[0], high[1]].iter().take(sums.len()) {

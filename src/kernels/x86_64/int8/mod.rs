@@ -20,140 +20,254 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
     masks
 }
 
-/// `InnerLoops::dot` of one instruction set. No closures in here: those of a function with a target feature are not
-/// inlined into what takes them.
+/// `InnerLoops::dot` of one instruction set with vectors of `$lanes` i16. No closures in here: those of a function with a
+/// target feature are not inlined into what takes them.
 macro_rules! dot {
-    ($lanes:literal, $masks:ident, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident, $input:ident, $weights:ident) => {{
-        let (len, chunks) = ($input[0].len(), $input[0].len() / $lanes);
-        let mut sums = [[$zero(); O]; R];
-        let mut x_chunks = [&[[0i16; $lanes]; 0][..]; R];
-        let mut w_chunks = [&[[0i8; $lanes]; 0][..]; O];
-        let mut is_equal = true;
-        for r in 0..R {
-            x_chunks[r] = $input[r].as_chunks().0;
-            is_equal &= $input[r].len() == len;
-        }
-        for o in 0..O {
-            w_chunks[o] = $weights[o].as_chunks().0;
-            is_equal &= $weights[o].len() == len;
-        }
-        if !is_equal {
-            return [[0; O]; R];
-        }
-        for k in 0..chunks {
-            for o in 0..O {
-                let w = $widen(w_chunks[o][k]);
-                for r in 0..R {
-                    sums[r][o] = $add_product(sums[r][o], x_chunks[r][k], w);
+    ($feature:literal, $lanes:literal, $vector:ty, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident) => {
+        static MASKS: [[i16; $lanes]; $lanes] = super::masks();
+
+        #[inline(never)]
+        #[target_feature(enable = $feature)]
+        fn all_products(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
+            if !products.are_inside(sums.len()) {
+                return;
+            }
+            // SAFETY: `are_inside` has found all rows and all weights.
+            unsafe {
+                match sums.len() {
+                    1 => tiles::<1, 4>(products, sums),
+                    2 => tiles::<2, 4>(products, sums),
+                    3 => tiles::<3, 4>(products, sums),
+                    _ => tiles::<4, 2>(products, sums),
                 }
             }
         }
-        let mut totals = [[0; O]; R];
-        if chunks == 0 {
-            add_rest(&mut totals, $input, $weights);
-            return totals;
-        }
-        let rest = len % $lanes;
-        if rest > 0 {
-            // The last whole vector ends with the rest; what has been added already is masked.
-            for o in 0..O {
-                let Some(&w) = $weights[o].last_chunk() else { break };
-                let w = $widen(w);
-                for r in 0..R {
-                    let Some(x) = $input[r].last_chunk::<$lanes>() else { break };
-                    let mut masked = *x;
-                    for i in 0..$lanes {
-                        masked[i] &= $masks[rest][i];
+
+        /// All products, in tiles of `R` rows and `O` outputs.
+        ///
+        /// # Safety
+        ///
+        /// `products.are_inside(sums.len())`.
+        #[inline(never)]
+        #[target_feature(enable = $feature)]
+        unsafe fn tiles<const R: usize, const O: usize>(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
+            let count = sums.len();
+            for first in (0..BLOCK).step_by(O) {
+                // Past the last output and the last row a tile repeats it, and the result is dropped.
+                let mut weights = [products.weights.as_ptr(); O];
+                for o in 0..O {
+                    let output = (first + o).min(products.outputs - 1);
+                    // SAFETY: where the weights of an output start.
+                    weights[o] = unsafe { weights[o].add(output * products.pitch) };
+                }
+                for (tile, sums) in sums.chunks_mut(R).enumerate() {
+                    let mut input = [products.input.as_ptr(); R];
+                    for r in 0..R {
+                        // SAFETY: where a row starts.
+                        input[r] = unsafe { input[r].add((tile * R + r).min(count - 1) * products.len) };
                     }
-                    sums[r][o] = $add_product(sums[r][o], masked, w);
+                    // SAFETY: all of these have `len` elements.
+                    let totals = unsafe { tile_sums(input, weights, products.len) };
+                    for (sums, totals) in sums.iter_mut().zip(totals) {
+                        for o in 0..O {
+                            sums[first + o] = sums[first + o].wrapping_add(totals[o]);
+                        }
+                    }
                 }
             }
         }
-        // Four vectors at a time become four sums: tiles have a multiple of four.
-        let quads = totals.as_flattened_mut().as_chunks_mut::<4>().0;
-        let vectors = sums.as_flattened().as_chunks::<4>().0;
-        for i in 0..quads.len().min(vectors.len()) {
-            quads[i] = $add_up(vectors[i]);
+
+        /// The sums of one tile.
+        ///
+        /// # Safety
+        ///
+        /// `len` elements can be read behind each pointer.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        unsafe fn tile_sums<const R: usize, const O: usize>(
+            input: [*const i16; R],
+            weights: [*const i8; O],
+            len: usize,
+        ) -> [[i32; O]; R] {
+            let mut sums = [[$zero(); O]; R];
+            // Arrays of numbers have the alignment of one.
+            for k in (0..len / $lanes).map(|chunk| chunk * $lanes) {
+                let mut x = [[0i16; $lanes]; R];
+                for r in 0..R {
+                    // SAFETY: a whole vector from `k` on ends at or before `len`.
+                    x[r] = unsafe { *input[r].add(k).cast() };
+                }
+                for o in 0..O {
+                    // SAFETY: as before.
+                    let w = $widen(unsafe { *weights[o].add(k).cast() });
+                    for r in 0..R {
+                        sums[r][o] = $add_product(sums[r][o], x[r], w);
+                    }
+                }
+            }
+            let mut totals = [[0; O]; R];
+            let rest = len % $lanes;
+            if len < $lanes {
+                for o in 0..O {
+                    for r in 0..R {
+                        for k in 0..len {
+                            // SAFETY: `k` is below `len`.
+                            let (x, w) = unsafe { (*input[r].add(k), *weights[o].add(k)) };
+                            totals[r][o] += i32::from(x) * i32::from(w);
+                        }
+                    }
+                }
+                return totals;
+            }
+            if rest > 0 {
+                // The last whole vector ends with the rest; what has been added already is masked.
+                for o in 0..O {
+                    // SAFETY: there is at least one whole vector.
+                    let w = $widen(unsafe { *weights[o].add(len - $lanes).cast() });
+                    for r in 0..R {
+                        // SAFETY: as before.
+                        let mut x: [i16; $lanes] = unsafe { *input[r].add(len - $lanes).cast() };
+                        for i in 0..$lanes {
+                            x[i] &= MASKS[rest][i];
+                        }
+                        sums[r][o] = $add_product(sums[r][o], x, w);
+                    }
+                }
+            }
+            // Four vectors at a time become four sums: tiles have a multiple of four.
+            let quads = totals.as_flattened_mut().as_chunks_mut::<4>().0;
+            let vectors = sums.as_flattened().as_chunks::<4>().0;
+            for (quad, vectors) in quads.iter_mut().zip(vectors) {
+                *quad = $add_up(*vectors);
+            }
+            totals
         }
-        totals
-    }};
+    };
+}
+
+/// `InnerLoops::stage` of one instruction set.
+macro_rules! stage {
+    ($feature:literal, $set1:ident, $alternate:ident) => {
+        #[inline(never)]
+        #[target_feature(enable = $feature)]
+        fn all_columns(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+            let centre = $set1(i16::from(zero_point));
+            // A row outside the input is one block of zero points again and again.
+            let outside = [zero_point; BLOCK];
+            let reach = out.len().saturating_sub(1) * channels + BLOCK;
+            let (mut starts, mut steps) = ([outside.as_ptr(); 2], [0; 2]);
+            for i in 0..2 {
+                match rows[i] {
+                    Some(row) if row.len() >= reach => (starts[i], steps[i]) = (row.as_ptr(), channels),
+                    Some(_) => return,
+                    None => {}
+                }
+            }
+            for (column, out) in out.iter_mut().enumerate() {
+                // SAFETY: the last block of a row ends at `reach`, which is inside. Arrays have the alignment of one element.
+                let [upper, lower] = unsafe {
+                    let upper = starts[0].add(column * steps[0]).cast::<[i8; BLOCK]>();
+                    let lower = starts[1].add(column * steps[1]).cast::<[i8; BLOCK]>();
+                    [*upper, *lower]
+                };
+                *out = $alternate(upper, lower, centre);
+            }
+        }
+    };
 }
 
 /// `InnerLoops::taps` of one instruction set: `$vectors` of its vectors, numbered, are a block.
 macro_rules! taps {
-    ($feature:literal, $vectors:literal, [$($part:literal),*], $vector:ty, $zero:ident, $add_product:ident, $lower:ident) => {
+    ($feature:literal, $vectors:literal, [$($part:literal),*], $vector:ty, $zero:ident, $add_product:ident) => {
         /// All windows of a strip, in groups of 8 and 4 where it is as long, so that weights are read once per group.
         #[inline(never)]
         #[target_feature(enable = $feature)]
         fn all_taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-            match (windows.strip, windows.step) {
-                (STRIP, 1) if windows.count > 4 => group::<8, 1>(windows, 0, sums),
-                (STRIP, 2) if windows.count > 4 => group::<8, 2>(windows, 0, sums),
-                (4.., 1) => fours::<1>(windows, sums),
-                (4.., 2) => fours::<2>(windows, sums),
-                _ => {
-                    for at in 0..windows.count {
-                        group::<1, 1>(windows, at, sums);
+            if !windows.are_inside() {
+                return;
+            }
+            // SAFETY: the groups lie in the strip, and `are_inside` has found room for all of it.
+            unsafe {
+                match (windows.strip, windows.step) {
+                    (STRIP, 1) if windows.count > 4 => group::<8, 1>(windows, 0, sums),
+                    (STRIP, 2) if windows.count > 4 => group::<8, 2>(windows, 0, sums),
+                    (4.., 1) => fours::<1>(windows, sums),
+                    (4.., 2) => fours::<2>(windows, sums),
+                    _ => {
+                        for at in 0..windows.count {
+                            group::<1, 1>(windows, at, sums);
+                        }
                     }
                 }
             }
         }
 
         /// The second group overlaps the first rather than reach past the strip.
+        ///
+        /// # Safety
+        ///
+        /// As for `vector_of_group`, with a strip of at least 4 windows.
         #[target_feature(enable = $feature)]
-        fn fours<const STEP: usize>(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-            group::<4, STEP>(windows, 0, sums);
-            if windows.count > 4 {
-                group::<4, STEP>(windows, windows.strip - 4, sums);
+        unsafe fn fours<const STEP: usize>(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+            // SAFETY: the caller's duty.
+            unsafe {
+                group::<4, STEP>(windows, 0, sums);
+                if windows.count > 4 {
+                    group::<4, STEP>(windows, windows.strip - 4, sums);
+                }
             }
         }
 
         /// The sums of `G` windows from the one `at` on, which are `STEP` columns apart.
+        ///
+        /// # Safety
+        ///
+        /// As for `vector_of_group`.
         #[inline]
         #[target_feature(enable = $feature)]
-        fn group<const G: usize, const STEP: usize>(
+        unsafe fn group<const G: usize, const STEP: usize>(
             windows: &Windows<'_>,
             at: usize,
             sums: &mut [[i32; BLOCK]; STRIP],
         ) {
-            $(vector_of_group::<G, STEP, $part>(windows, at, sums);)*
+            // SAFETY: the caller's duty.
+            unsafe {
+                $(vector_of_group::<G, STEP, $part>(windows, at, sums);)*
+            }
         }
 
         /// The same for one vector of the block.
+        ///
+        /// # Safety
+        ///
+        /// `windows.are_inside()`, and `at + G <= windows.strip`, and `STEP == windows.step` unless `G == 1`.
         #[inline(never)]
         #[target_feature(enable = $feature)]
-        fn vector_of_group<const G: usize, const STEP: usize, const PART: usize>(
+        unsafe fn vector_of_group<const G: usize, const STEP: usize, const PART: usize>(
             windows: &Windows<'_>,
             at: usize,
             sums: &mut [[i32; BLOCK]; STRIP],
         ) {
-            let Some(sums) = sums.get_mut(at..at + G) else { return };
-            let kernel_w = windows.kernel_w;
-            let span = (G - 1) * STEP + 1;
             let mut totals = [$zero(); G];
+            let mut weights = windows.weights.as_ptr();
             for row in 0..windows.pair_rows {
-                let (start, weights) = (windows.line_start(row) + at * windows.step, row * kernel_w);
-                let Some(line) = windows.columns.get(start..start + span + kernel_w - 1) else { return };
-                // The kernel row above, which a lowered kernel begins with.
-                let above = windows.weights.get(weights.wrapping_sub(kernel_w)..weights).unwrap_or_default();
-                let Some(weights) = windows.weights.get(weights..weights + kernel_w) else { return };
-                for (column, x) in line.windows(span).enumerate().take(kernel_w) {
-                    let mut w = cast::<Pairs, [$vector; $vectors]>(weights[column])[PART];
-                    if windows.is_lowered {
-                        let above = match above.get(column) {
-                            Some(above) => cast::<Pairs, [$vector; $vectors]>(*above)[PART],
-                            None => $zero(),
-                        };
-                        w = $lower(above, w);
-                    }
-                    for i in 0..G {
-                        let x = cast::<Pairs, [$vector; $vectors]>(x[i * STEP])[PART];
-                        totals[i] = $add_product(totals[i], x, w);
+                let line = windows.line_start(row) + at * windows.step;
+                // SAFETY: `are_inside` has found that the line and the weights are as long as these loops go. With checks,
+                // they take twice as long.
+                unsafe {
+                    let mut columns = windows.columns.as_ptr().add(line);
+                    for _ in 0..windows.kernel_w {
+                        let w = cast::<Pairs, [$vector; $vectors]>(*weights)[PART];
+                        for i in 0..G {
+                            let x = cast::<Pairs, [$vector; $vectors]>(*columns.add(i * STEP))[PART];
+                            totals[i] = $add_product(totals[i], x, w);
+                        }
+                        (columns, weights) = (columns.add(1), weights.add(1));
                     }
                 }
             }
-            for i in 0..G {
-                cast_mut::<[i32; BLOCK], [[i32; BLOCK / $vectors]; $vectors]>(&mut sums[i])[PART] = cast(totals[i]);
+            for (sums, total) in sums.iter_mut().skip(at).zip(totals) {
+                cast_mut::<[i32; BLOCK], [[i32; BLOCK / $vectors]; $vectors]>(sums)[PART] = cast(total);
             }
         }
     };

@@ -1,0 +1,140 @@
+//! Gathering the inputs under windows as rows of i16, without their zero point.
+
+use core::ops::Range;
+
+use super::tile::part;
+use crate::tensor::{Taps, Window};
+
+/// Elements that are widened as one vector.
+const AT_ONCE: usize = 8;
+
+/// Writes part of the rows of some pixels, `row_elems` apart: the elements from `range.0` on, `range.1` of them. What is
+/// left at the end of each row becomes 0.
+#[inline(always)]
+pub(super) fn gather_pixels(
+    window: &Window,
+    input: &[i8],
+    zero_point: i32,
+    pixels: Range<usize>,
+    range: (usize, usize),
+    row_elems: usize,
+    rows: &mut [i16],
+) {
+    if is_pointwise(window) {
+        // Rows follow each other in the input as they are.
+        let channels = (window.in_c as usize).max(1);
+        let (begin, count) = range;
+        let input = part(input, pixels.start * channels, pixels.len() * channels);
+        for (row, codes) in rows.chunks_mut(row_elems.max(1)).zip(input.chunks(channels)) {
+            let (row, pad) = row.split_at_mut_checked(count).unwrap_or_default();
+            widen(part(codes, begin, count), zero_point as i16, row);
+            pad.fill(0);
+        }
+        return;
+    }
+    let piece = window.kernel_w as usize * window.in_c as usize;
+    let is_small = piece <= AT_ONCE && range == (0, window.kernel_h as usize * piece);
+    let out_w = (window.out_w as usize).max(1);
+    let (mut y, mut x) = (pixels.start / out_w, pixels.start % out_w);
+    let mut rest = rows;
+    let last = pixels.end.wrapping_sub(1);
+    for pixel in pixels {
+        let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+        if !(is_small
+            && pixel != last
+            && gather_small(window, input, zero_point as i16, rows, columns, row_elems, rest))
+        {
+            gather(window, input, zero_point as i16, rows, columns, range, row_elems, rest);
+        }
+        rest = rest.get_mut(row_elems..).unwrap_or_default();
+        x += 1;
+        if x == out_w {
+            (y, x) = (y + 1, 0);
+        }
+    }
+}
+
+/// Whether every window is one input pixel, in the same order.
+#[inline(always)]
+pub(super) fn is_pointwise(window: &Window) -> bool {
+    (window.kernel_h, window.kernel_w, window.stride) == (1, 1, 1)
+        && (window.pad_top, window.pad_left) == (0, 0)
+        && (window.out_h, window.out_w) == (window.in_h, window.in_w)
+}
+
+/// The input under a window of short rows that lies inside the input and is not the last one: each row as one vector,
+/// whose end is overwritten by what comes next. False where that does not fit.
+#[inline(always)]
+fn gather_small(
+    window: &Window,
+    input: &[i8],
+    zero_point: i16,
+    rows: Taps,
+    columns: Taps,
+    row_elems: usize,
+    out: &mut [i16],
+) -> bool {
+    let (channels, piece) = (window.in_c as usize, (window.kernel_w * window.in_c) as usize);
+    if (rows.count, columns.count) != (window.kernel_h as usize, window.kernel_w as usize) {
+        return false;
+    }
+    let pitch = window.in_w as usize * channels;
+    let mut from = rows.input * pitch + columns.input * channels;
+    for row in 0..rows.count {
+        let codes = input.get(from..).and_then(|input| input.first_chunk::<AT_ONCE>());
+        let out = out.get_mut(row * piece..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
+        let (Some(codes), Some(out)) = (codes, out) else { return false };
+        widen(codes, zero_point, out);
+        from += pitch;
+    }
+    if let Some(pad) = out.get_mut(rows.count * piece..row_elems) {
+        pad.fill(0);
+    }
+    true
+}
+
+/// Part of the input under one window, minus the zero point.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "plain numbers of an inner loop")]
+fn gather(
+    window: &Window,
+    input: &[i8],
+    zero_point: i16,
+    rows: Taps,
+    columns: Taps,
+    (start, count): (usize, usize),
+    row_elems: usize,
+    out: &mut [i16],
+) {
+    let channels = window.in_c as usize;
+    let piece = window.kernel_w as usize * channels;
+    let len = columns.count * channels;
+    if let Some(row) = out.get_mut(..row_elems) {
+        if rows.count < window.kernel_h as usize || len < piece {
+            row.fill(0);
+        } else if let Some(last) = row.last_mut() {
+            // Overwritten, unless it is the pad of a row of odd length.
+            *last = 0;
+        }
+    }
+    for row in 0..rows.count {
+        let mut from = ((rows.input + row) * window.in_w as usize + columns.input) * channels;
+        let to = (rows.first + row) * piece + columns.first * channels;
+        // What of it lies in the part.
+        let (begin, end) = (to.max(start), (to + len).min(start + count));
+        if begin >= end {
+            continue;
+        }
+        from += begin - to;
+        let (out, count) = (out.get_mut(begin - start..).unwrap_or_default(), end - begin);
+        widen(part(input, from, count), zero_point, out.get_mut(..count).unwrap_or_default());
+    }
+}
+
+/// `out[i] = codes[i] - zero_point` for slices of one length.
+#[inline(always)]
+fn widen(codes: &[i8], zero_point: i16, out: &mut [i16]) {
+    for (out, &code) in out.iter_mut().zip(codes) {
+        *out = i16::from(code).wrapping_sub(zero_point);
+    }
+}
