@@ -39,8 +39,8 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Add<'_>) {
         let mut sums = [[0; BLOCK]; STRIP];
         add_terms(own, other_term, data, other, sums.as_flattened_mut());
         let (whole, rest) = (data.len() / BLOCK, data.len() % BLOCK);
-        let (sums, after) = sums.split_at(whole);
-        finish.store(sums, data, 0, BLOCK);
+        finish.store(&sums, whole, data, 0, BLOCK);
+        let after = sums.get(whole..).unwrap_or_default();
         let rest_of_data = data.get_mut(whole * BLOCK..whole * BLOCK + rest).unwrap_or_default();
         for (code, &sum) in rest_of_data.iter_mut().zip(after.as_flattened()) {
             *code = requantize.output(0, sum);

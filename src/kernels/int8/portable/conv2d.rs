@@ -22,6 +22,8 @@ use crate::tensor::{Window, checked_product};
 const CODES: usize = 256;
 /// Longest row that is worth transposing its weights.
 const MAX_PANEL_K: u32 = 48;
+/// Most panels of transposed weights at a time.
+const MAX_PANELS: usize = 8;
 /// Fewest pixels that pay for transposing.
 const MIN_PANEL_PIXELS: usize = 16;
 /// Most elements of the rows that are gathered at a time for transposed weights, unless one strip needs more.
@@ -77,7 +79,7 @@ fn panel_count<I: InnerLoops>(window: &Window) -> usize {
         Some(k) if I::HAS_VECTORS && k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
             let k = k as usize;
             let fitting = (MAX_SCRATCH_ELEMS / (2 * k.div_ceil(2)).max(1) - panel_pixels(window, k)) / BLOCK;
-            fitting.min((window.out_c as usize).div_ceil(BLOCK))
+            fitting.min((window.out_c as usize).div_ceil(BLOCK)).min(MAX_PANELS)
         }
         _ => 0,
     }
@@ -136,21 +138,25 @@ fn by_code_tables<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let requantize = args.requantize;
     let outputs = requantize.bias.len();
     let table = bytemuck::cast_slice_mut::<i16, i8>(args.scratch).as_chunks_mut::<BLOCK>().0;
+    let Some(table) = table.first_chunk_mut::<CODES>() else { return };
     for first in blocks(0..outputs) {
         let weights: [i8; BLOCK] = args.weights.get(first..).and_then(|w| w.first_chunk().copied()).unwrap_or_default();
         let weights = weights.map(|w| i32::from(w) - requantize.weight_zero_point);
         let finish = Finish::<I>::new(&requantize, first, CODES);
-        for (strip, table) in table.chunks_mut(STRIP).take(CODES / STRIP).enumerate() {
-            let sums: [[i32; BLOCK]; STRIP] = array::from_fn(|i| {
-                let code = (strip * STRIP + i) as i32 + i32::from(i8::MIN);
-                weights.map(|w| w * (code - requantize.input_zero_point))
+        let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
+        for table in table.as_chunks_mut::<STRIP>().0 {
+            let sums: [[i32; BLOCK]; STRIP] = array::from_fn(|_| {
+                let sums = next;
+                next = array::from_fn(|i| sums[i] + weights[i]);
+                sums
             });
-            finish.store(&sums, table.as_flattened_mut(), 0, BLOCK);
+            finish.store(&sums, STRIP, table.as_flattened_mut(), 0, BLOCK);
         }
-        for (out, &code) in args.output.chunks_mut(outputs).zip(args.input) {
-            let codes = table.get((i32::from(code) - i32::from(i8::MIN)) as usize);
-            if let (Some(out), Some(codes)) = (out.get_mut(first..).and_then(|out| out.first_chunk_mut()), codes) {
-                *out = *codes;
+        let output = args.output.get_mut(first..).unwrap_or_default();
+        for (out, &code) in output.chunks_mut(outputs).zip(args.input) {
+            if let Some(out) = out.first_chunk_mut() {
+                // From -128 up.
+                *out = table[usize::from(code as u8 ^ 0x80)];
             }
         }
     }
@@ -174,7 +180,11 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
             }
         }
         for (first, sums) in group.zip(sums.chunks(count.max(1))) {
-            store_sums::<I>(args, sums, pixels.clone(), first);
+            let mut strip = [[0; BLOCK]; STRIP];
+            for (copy, sums) in strip.iter_mut().zip(sums) {
+                *copy = *sums;
+            }
+            store_sums::<I>(args, &strip, pixels.clone(), first);
         }
         if all_blocks.nth(STRIP / count.max(1) - 1).is_none() {
             return;
@@ -211,11 +221,10 @@ fn add_products<I: InnerLoops>(
 
 /// Writes the codes of a block of outputs.
 #[inline(always)]
-fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]], pixels: Range<usize>, first: usize) {
+fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]; STRIP], pixels: Range<usize>, first: usize) {
     let outputs = args.requantize.bias.len();
-    let sums = sums.get(..pixels.len()).unwrap_or_default();
     let finish = Finish::<I>::new(&args.requantize, first, pixels.len());
-    finish.store(sums, args.output, pixels.start * outputs + first, outputs);
+    finish.store(sums, pixels.len(), args.output, pixels.start * outputs + first, outputs);
 }
 
 /// Starts of blocks that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
@@ -239,6 +248,9 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
     for (first, panel) in blocks(outputs.clone()).zip(panels.chunks_mut(pairs.max(1))) {
         transpose(args.weights, k, requantize.weight_zero_point, first..pitch, panel);
     }
+    let firsts = blocks(outputs.clone());
+    let finishes: [Finish<'_, I>; MAX_PANELS] =
+        array::from_fn(|panel| Finish::new(&requantize, firsts.clone().nth(panel).unwrap_or(pitch), pixels));
     for start in (0..pixels).step_by(gathered) {
         let count = gathered.min(pixels - start);
         gather_pixels(
@@ -251,14 +263,13 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
             rows,
         );
         let input = rows.as_chunks::<2>().0;
-        for (first, panel) in blocks(outputs.clone()).zip(panels.chunks(pairs.max(1))) {
-            let finish = Finish::<I>::new(&requantize, first, count);
+        for ((first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
             for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
                 // Rows past the last pixel hold anything, and their sums are dropped.
                 let mut sums = [[0; BLOCK]; STRIP];
                 I::outer(input, panel, &mut sums);
-                let sums = sums.get(..count - strip * STRIP).unwrap_or(&sums);
-                finish.store(sums, args.output, (start + strip * STRIP) * pitch + first, pitch);
+                let count = STRIP.min(count - strip * STRIP);
+                finish.store(&sums, count, args.output, (start + strip * STRIP) * pitch + first, pitch);
             }
         }
     }

@@ -101,8 +101,7 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
             for (phase, weights) in phases.enumerate() {
                 let windows = Windows { count, strip, columns, width, first_line, pair_rows, step, weights, kernel_w };
                 I::taps(&windows, &mut sums);
-                let sums = sums.get(..count).unwrap_or_default();
-                finish.store(sums, args.output, ((y + phase) * out_w + x) * channels + first, channels);
+                finish.store(&sums, count, args.output, ((y + phase) * out_w + x) * channels + first, channels);
             }
         }
     }

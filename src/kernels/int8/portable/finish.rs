@@ -1,6 +1,6 @@
 //! From sums to codes: [`Requantize::output`] for a block of channels of several pixels.
 
-use super::tile::{BLOCK, InnerLoops};
+use super::tile::{BLOCK, InnerLoops, STRIP};
 use crate::kernels::int8::Requantize;
 
 /// The tables of [`BLOCK`] channels next to each other, read once and applied to many pixels.
@@ -19,13 +19,13 @@ impl<'a, I: InnerLoops> Finish<'a, I> {
         Self { requantize, first, tables }
     }
 
-    /// Writes the codes of pixels that are `pitch` elements apart, the first one at `output[at..]`.
+    /// Writes the codes of the first `count` pixels, which are `pitch` elements apart, the first one at `output[at..]`.
     #[inline(always)]
-    pub(super) fn store(&self, sums: &[[i32; BLOCK]], output: &mut [i8], at: usize, pitch: usize) {
+    pub(super) fn store(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], at: usize, pitch: usize) {
         let output = output.get_mut(at..).unwrap_or_default();
         match &self.tables {
-            Some(tables) => I::codes(tables, sums, output, pitch),
-            None => one_by_one(self.requantize, self.first, sums, output, pitch),
+            Some(tables) => I::codes(tables, sums, count, output, pitch),
+            None => one_by_one(self.requantize, self.first, sums.get(..count).unwrap_or(sums), output, pitch),
         }
     }
 }

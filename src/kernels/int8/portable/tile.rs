@@ -47,8 +47,8 @@ pub(in crate::kernels) trait InnerLoops {
     /// The tables of the channels from `first` on; nothing where they are fewer than a block, or do not fit the form.
     fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Self::Tables>;
 
-    /// Writes the codes of a block of channels of pixels that are `pitch` elements apart.
-    fn codes(tables: &Self::Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize);
+    /// Writes the codes of a block of channels of the first `count` pixels, which are `pitch` elements apart.
+    fn codes(tables: &Self::Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize);
 }
 
 /// Products over k of some rows and of the outputs of a block: `input[r][k] * weights[o][k]`.
@@ -179,7 +179,7 @@ impl InnerLoops for Scalar {
     }
 
     #[inline(always)]
-    fn codes(tables: &Never, _: &[[i32; BLOCK]], _: &mut [i8], _: usize) {
+    fn codes(tables: &Never, _: &[[i32; BLOCK]; STRIP], _: usize, _: &mut [i8], _: usize) {
         match *tables {}
     }
 }

@@ -12,6 +12,7 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
+use super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
@@ -72,9 +73,12 @@ impl InnerLoops for Avx2 {
     }
 
     #[inline(always)]
-    fn codes(tables: &Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+    fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
         // SAFETY: as for `dot`.
-        unsafe { codes(tables, sums, output, pitch) }
+        let codes = unsafe {
+            if tables.is_plain { codes::<true>(tables, sums, count) } else { codes::<false>(tables, sums, count) }
+        };
+        store(&codes, count, output, pitch);
     }
 }
 
@@ -175,47 +179,25 @@ fn scaled<const IS_PLAIN: bool>(tables: &Tables, sums: [i32; BLOCK]) -> __m256i 
     _mm256_srav_epi32(product, tables.shift)
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn codes(tables: &Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
-    if tables.is_plain {
-        all_codes::<true>(tables, sums, output, pitch);
-    } else {
-        all_codes::<false>(tables, sums, output, pitch);
-    }
-}
-
+/// The codes of a strip.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-fn all_codes<const IS_PLAIN: bool>(tables: &Tables, mut sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
-    // The four bytes of each lane of packed vectors, back to the order of pixels.
+fn codes<const IS_PLAIN: bool>(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
+    let [a, b, c, d, e, f, g, h] = sums;
+    let first = four_pixels::<IS_PLAIN>(tables, [a, b, c, d]);
+    let second = if count > 4 { four_pixels::<IS_PLAIN>(tables, [e, f, g, h]) } else { first };
+    cast([first, second])
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn four_pixels<const IS_PLAIN: bool>(tables: &Tables, sums: [&[i32; BLOCK]; 4]) -> __m256i {
+    // 16 bits are enough: what saturates there is clamped anyway.
+    let ab = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, *sums[0]), scaled::<IS_PLAIN>(tables, *sums[1]));
+    let cd = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, *sums[2]), scaled::<IS_PLAIN>(tables, *sums[3]));
+    let (ab, cd) = (_mm256_adds_epi16(ab, tables.zero_point), _mm256_adds_epi16(cd, tables.zero_point));
+    // The four bytes of each lane, back to the order of pixels.
     let order = cast([0, 4, 1, 5, 2, 6, 3, 7]);
-    while let Some(&first) = sums.first() {
-        // Past the last pixel anything.
-        let mut four = [first; 4];
-        match sums.first_chunk() {
-            Some(chunk) => four = *chunk,
-            None => {
-                for (copy, sums) in four.iter_mut().zip(sums) {
-                    *copy = *sums;
-                }
-            }
-        }
-        // 16 bits are enough: what saturates there is clamped anyway.
-        let ab = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, four[0]), scaled::<IS_PLAIN>(tables, four[1]));
-        let cd = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, four[2]), scaled::<IS_PLAIN>(tables, four[3]));
-        let (ab, cd) = (_mm256_adds_epi16(ab, tables.zero_point), _mm256_adds_epi16(cd, tables.zero_point));
-        let mut codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
-        if !IS_PLAIN {
-            codes = _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max);
-        }
-        let low: [[i8; BLOCK]; 2] = cast(_mm256_castsi256_si128(codes));
-        let high: [[i8; BLOCK]; 2] = cast(_mm256_extracti128_si256::<1>(codes));
-        for code in [low[0], low[1], high[0], high[1]].iter().take(sums.len()) {
-            let Some(out) = output.first_chunk_mut() else { return };
-            *out = *code;
-            output = output.get_mut(pitch..).unwrap_or_default();
-        }
-        sums = sums.get(4..).unwrap_or_default();
-    }
+    let codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
+    if IS_PLAIN { codes } else { _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max) }
 }

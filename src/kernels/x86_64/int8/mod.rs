@@ -273,10 +273,28 @@ macro_rules! taps {
     };
 }
 
+/// Writes the codes of the first `count` pixels, which are `pitch` elements apart.
+#[inline(always)]
+fn store(codes: &[[i8; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
+    let count = count.min(STRIP);
+    if count == 0 || (count - 1) * pitch + BLOCK > output.len() {
+        return;
+    }
+    for (pixel, codes) in codes.iter().enumerate() {
+        if pixel == count {
+            return;
+        }
+        // SAFETY: the last of them ends inside the output. Arrays of bytes have no alignment.
+        unsafe { *output.as_mut_ptr().add(pixel * pitch).cast() = *codes };
+    }
+}
+
 pub(in crate::kernels) mod avx2;
 pub(in crate::kernels) mod sse2;
 
 use avx2::Avx2;
+
+use crate::kernels::int8::portable::tile::{BLOCK, STRIP};
 
 use crate::kernels::Level;
 use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};

@@ -10,6 +10,7 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
+use super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
@@ -72,14 +73,15 @@ impl InnerLoops for Sse2 {
     }
 
     #[inline(always)]
-    fn codes(tables: &Tables, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {
+    fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
         // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe {
+        let codes = unsafe {
             match tables {
-                Tables::Narrow(tables) => tables.codes(sums, output, pitch),
-                Tables::Wide(tables) => tables.codes(sums, output, pitch),
+                Tables::Narrow(tables) => tables.codes(sums, count),
+                Tables::Wide(tables) => tables.codes(sums, count),
             }
-        }
+        };
+        store(&codes, count, output, pitch);
     }
 }
 

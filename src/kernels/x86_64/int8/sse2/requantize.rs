@@ -23,7 +23,7 @@ use bytemuck::cast;
 
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::BLOCK;
+use crate::kernels::int8::portable::tile::{BLOCK, STRIP};
 
 const HIGH_BIT: i32 = i32::MIN;
 
@@ -172,25 +172,25 @@ impl Narrow {
         }
     }
 
-    /// The codes of pixels that are `pitch` elements apart.
+    /// The codes of a strip.
     #[inline]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
-        for pixels in sums.chunks(4) {
-            // Past the last pixel anything.
-            let mut four = [[0; BLOCK]; 4];
-            let whole = pixels.first_chunk().unwrap_or_else(|| {
-                for (copy, pixel) in four.iter_mut().zip(pixels) {
-                    *copy = *pixel;
-                }
-                &four
-            });
-            let codes = if self.is_plain { self.four_pixels::<true>(whole) } else { self.four_pixels::<false>(whole) };
-            for codes in codes.iter().take(pixels.len()) {
-                let Some(out) = output.first_chunk_mut() else { return };
-                *out = *codes;
-                output = output.get_mut(pitch..).unwrap_or_default();
-            }
+    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
+        let (first, second) = sums.split_at(STRIP / 2);
+        let mut codes = [[0; BLOCK]; STRIP];
+        let (first_codes, second_codes) = codes.split_at_mut(STRIP / 2);
+        self.half_strip(first, first_codes);
+        if count > STRIP / 2 {
+            self.half_strip(second, second_codes);
+        }
+        codes
+    }
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    fn half_strip(&self, sums: &[[i32; BLOCK]], codes: &mut [[i8; BLOCK]]) {
+        if let (Some(sums), Some(codes)) = (sums.first_chunk(), codes.first_chunk_mut()) {
+            *codes = if self.is_plain { self.four_pixels::<true>(sums) } else { self.four_pixels::<false>(sums) };
         }
     }
 
@@ -253,11 +253,12 @@ impl Wide {
         }
     }
 
-    /// The codes of pixels that are `pitch` elements apart.
+    /// The codes of a strip.
     #[inline(never)]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]], mut output: &mut [i8], pitch: usize) {
-        for sums in sums {
+    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
+        let mut strip = [[0; BLOCK]; STRIP];
+        for (codes, sums) in strip.iter_mut().zip(sums).take(count) {
             let mut scaled: [__m128i; 2] = cast(*sums);
             for (half, scaled) in scaled.iter_mut().enumerate() {
                 let biased = _mm_add_epi32(*scaled, self.multipliers.bias[half]);
@@ -269,10 +270,8 @@ impl Wide {
                 *scaled = _mm_sub_epi32(in_order(products(moved, self.twice_power[half])), self.power[half]);
             }
             let short = self.clamp.apply(_mm_packs_epi32(scaled[0], scaled[1]));
-            let [codes, _]: [[i8; BLOCK]; 2] = cast(_mm_packs_epi16(short, short));
-            let Some(out) = output.first_chunk_mut() else { return };
-            *out = codes;
-            output = output.get_mut(pitch..).unwrap_or_default();
+            [*codes, _] = cast(_mm_packs_epi16(short, short));
         }
+        strip
     }
 }
