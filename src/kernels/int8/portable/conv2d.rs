@@ -14,7 +14,7 @@ use core::ops::Range;
 use super::Baseline;
 use super::finish::Finish;
 use super::gather::{gather_pixels, is_pointwise};
-use super::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, part};
+use super::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP};
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Window, checked_product};
 
@@ -145,11 +145,8 @@ fn by_code_tables<I: InnerLoops>(args: &mut Conv2d<'_>) {
         let finish = Finish::<I>::new(&requantize, first, CODES);
         let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
         for table in table.as_chunks_mut::<STRIP>().0 {
-            let sums: [[i32; BLOCK]; STRIP] = array::from_fn(|_| {
-                let sums = next;
-                next = array::from_fn(|i| sums[i] + weights[i]);
-                sums
-            });
+            let mut sums = [[0; BLOCK]; STRIP];
+            multiples(&mut next, &weights, &mut sums);
             finish.store(&sums, STRIP, table.as_flattened_mut(), 0, BLOCK);
         }
         let output = args.output.get_mut(first..).unwrap_or_default();
@@ -160,6 +157,19 @@ fn by_code_tables<I: InnerLoops>(args: &mut Conv2d<'_>) {
             }
         }
     }
+}
+
+/// Writes `next` and adds the weights to it, again and again.
+#[inline(never)]
+fn multiples(next: &mut [i32; BLOCK], weights: &[i32; BLOCK], sums: &mut [[i32; BLOCK]; STRIP]) {
+    let (mut sum, weights) = (*next, *weights);
+    for sums in sums {
+        *sums = sum;
+        for i in 0..BLOCK {
+            sum[i] = sum[i].wrapping_add(weights[i]);
+        }
+    }
+    *next = sum;
 }
 
 /// All outputs of a few pixels whose rows do not fit the scratch. As many blocks as there is room for share a piece.
@@ -276,18 +286,20 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
 }
 
 /// Writes the weights of the outputs from the first on into a panel, zero where there is no output or no k.
-#[inline(always)]
+#[inline(never)]
 fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, panel: &mut [Pairs]) {
-    let rows: [&[i8]; BLOCK] =
-        array::from_fn(
-            |o| {
-                if outputs.start + o < outputs.end { part(weights, (outputs.start + o) * k, k) } else { &[] }
-            },
-        );
-    for (pair, out) in panel.iter_mut().enumerate() {
-        for (out, row) in out.iter_mut().zip(rows) {
-            let weight = |k: usize| row.get(k).map_or(0, |&w| i16::from(w).wrapping_sub(zero_point as i16));
-            *out = [weight(2 * pair), weight(2 * pair + 1)];
+    let centred = |w: i8| i16::from(w).wrapping_sub(zero_point as i16);
+    if outputs.len() < BLOCK || k % 2 == 1 {
+        panel.fill([[0; 2]; BLOCK]);
+    }
+    let rows = weights.chunks(k.max(1)).skip(outputs.start).take(outputs.len());
+    for (output, row) in rows.take(BLOCK).enumerate() {
+        let (pairs, last) = row.as_chunks::<2>();
+        for (out, pair) in panel.iter_mut().zip(pairs) {
+            out[output] = pair.map(centred);
+        }
+        if let ([last], Some(out)) = (last, panel.get_mut(pairs.len())) {
+            out[output][0] = centred(*last);
         }
     }
 }

@@ -89,11 +89,13 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
         let mut first_line = 0;
         for y in (0..out_h).step_by(phases) {
             let fresh = if y == 0 || kept == 0 { 0 } else { kept };
+            // Both numbers are below `pair_rows`, and lines follow each other in a circle.
+            let line = |line: usize| if line >= pair_rows { line - pair_rows } else { line };
             if fresh > 0 {
-                first_line = (first_line + advance / 2) % pair_rows;
+                first_line = line(first_line + advance / 2);
             }
             for pair in fresh..pair_rows {
-                let start = (first_line + pair) % pair_rows * width;
+                let start = line(first_line + pair) * width;
                 let Some(line) = columns.get_mut(start..start + width) else { return };
                 strip_at.stage::<I>(args.input, y * step + 2 * pair, line);
             }
@@ -144,16 +146,18 @@ impl Strip<'_> {
 /// Writes the weights of the channels from `first` on, kernel rows in pairs, with `above` rows of zeros above them.
 #[inline(never)]
 fn transpose(window: &Window, weights: &[i8], first: usize, above: usize, out: &mut [Pairs]) {
-    let kernel_w = (window.kernel_w as usize).max(1);
-    let kernel_elems = (window.kernel_h as usize * kernel_w).max(1);
-    out.fill([[0; 2]; BLOCK]);
-    let kernels = weights.get(first * kernel_elems..).unwrap_or_default();
-    for (channel, kernel) in kernels.chunks(kernel_elems).take(BLOCK).enumerate() {
-        for (row, weights) in kernel.chunks(kernel_w).enumerate() {
-            let (pair, lane) = ((row + above) / 2, (row + above) % 2);
-            let out = out.get_mut(pair * kernel_w..).unwrap_or_default();
-            for (out, &weight) in out.iter_mut().zip(weights) {
-                out[channel][lane] = i16::from(weight);
+    let (kernel_h, kernel_w) = (window.kernel_h as usize, (window.kernel_w as usize).max(1));
+    let kernel_elems = kernel_h * kernel_w;
+    let Some(kernels) = weights.get(first * kernel_elems..(first + BLOCK) * kernel_elems) else { return };
+    for (pair, out) in out.chunks_mut(kernel_w).enumerate() {
+        for (column, out) in out.iter_mut().enumerate() {
+            for lane in 0..2 {
+                let row = (2 * pair + lane).wrapping_sub(above);
+                let taps = if row < kernel_h { kernels.get(row * kernel_w + column..) } else { None };
+                let mut taps = taps.unwrap_or_default().iter().step_by(kernel_elems);
+                for channel in out.iter_mut() {
+                    channel[lane] = taps.next().map_or(0, |&weight| i16::from(weight));
+                }
             }
         }
     }

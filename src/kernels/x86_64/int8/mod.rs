@@ -275,8 +275,8 @@ macro_rules! taps {
 
 /// Writes the codes of the first `count` pixels, which are `pitch` elements apart.
 #[inline(always)]
-fn store(codes: &[[i8; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
-    let count = count.min(STRIP);
+fn store<const N: usize>(codes: &[[i8; BLOCK]; N], count: usize, output: &mut [i8], pitch: usize) {
+    let count = count.min(N);
     if count == 0 || (count - 1) * pitch + BLOCK > output.len() {
         return;
     }
@@ -294,7 +294,7 @@ pub(in crate::kernels) mod sse2;
 
 use avx2::Avx2;
 
-use crate::kernels::int8::portable::tile::{BLOCK, STRIP};
+use crate::kernels::int8::portable::tile::BLOCK;
 
 use crate::kernels::Level;
 use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};

@@ -10,7 +10,6 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
-use super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
@@ -75,13 +74,12 @@ impl InnerLoops for Sse2 {
     #[inline(always)]
     fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
         // SAFETY: SSE2 belongs to the baseline of x86-64.
-        let codes = unsafe {
+        unsafe {
             match tables {
-                Tables::Narrow(tables) => tables.codes(sums, count),
-                Tables::Wide(tables) => tables.codes(sums, count),
+                Tables::Narrow(tables) => tables.codes(sums, count, output, pitch),
+                Tables::Wide(tables) => tables.codes(sums, count, output, pitch),
             }
-        };
-        store(&codes, count, output, pitch);
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use core::arch::x86_64::{
 
 use bytemuck::cast;
 
+use super::super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
 use crate::kernels::int8::portable::tile::{BLOCK, STRIP};
@@ -172,25 +173,19 @@ impl Narrow {
         }
     }
 
-    /// The codes of a strip.
+    /// Writes the codes of the first `count` pixels.
     #[inline]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
-        let (first, second) = sums.split_at(STRIP / 2);
-        let mut codes = [[0; BLOCK]; STRIP];
-        let (first_codes, second_codes) = codes.split_at_mut(STRIP / 2);
-        self.half_strip(first, first_codes);
-        if count > STRIP / 2 {
-            self.half_strip(second, second_codes);
-        }
-        codes
-    }
-
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn half_strip(&self, sums: &[[i32; BLOCK]], codes: &mut [[i8; BLOCK]]) {
-        if let (Some(sums), Some(codes)) = (sums.first_chunk(), codes.first_chunk_mut()) {
-            *codes = if self.is_plain { self.four_pixels::<true>(sums) } else { self.four_pixels::<false>(sums) };
+    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
+        let mut rest = output;
+        for (half, sums) in sums.as_chunks().0.iter().enumerate() {
+            let count = count.saturating_sub(4 * half).min(4);
+            if count > 0 {
+                let codes =
+                    if self.is_plain { self.four_pixels::<true>(sums) } else { self.four_pixels::<false>(sums) };
+                store(&codes, count, rest, pitch);
+                rest = rest.get_mut(4 * pitch..).unwrap_or_default();
+            }
         }
     }
 
@@ -253,10 +248,10 @@ impl Wide {
         }
     }
 
-    /// The codes of a strip.
+    /// Writes the codes of the first `count` pixels.
     #[inline(never)]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
+    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
         let mut strip = [[0; BLOCK]; STRIP];
         for (codes, sums) in strip.iter_mut().zip(sums).take(count) {
             let mut scaled: [__m128i; 2] = cast(*sums);
@@ -272,6 +267,6 @@ impl Wide {
             let short = self.clamp.apply(_mm_packs_epi32(scaled[0], scaled[1]));
             [*codes, _] = cast(_mm_packs_epi16(short, short));
         }
-        strip
+        store(&strip, count, output, pitch);
     }
 }
