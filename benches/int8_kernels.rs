@@ -68,7 +68,7 @@ fn conv2d(c: &mut Criterion, name: &str, window: Window) {
     let input = codes(window.in_h * window.in_w * window.in_c);
     let weights = codes(window.out_c * window.kernel_h * window.kernel_w * window.in_c);
     let tables = Tables::new(window.out_c);
-    let mut scratch = vec![0; conv2d_scratch_elems(&window) as usize];
+    let mut scratch = vec![0; conv2d_scratch_elems(&window, false) as usize];
     let mut output = codes(window.out_h * window.out_w * window.out_c);
     let work = (output.len() * weights.len()) as u64 / u64::from(window.out_c);
     at_every_level(c, name, work, |kernels| {
@@ -77,6 +77,7 @@ fn conv2d(c: &mut Criterion, name: &str, window: Window) {
             input: &input,
             weights: &weights,
             requantize: tables.requantize(),
+            pooled: false,
             scratch: &mut scratch,
             output: &mut output,
         }));
@@ -129,6 +130,7 @@ fn depthwise_conv2d(c: &mut Criterion, name: &str, window: Window) {
             input: &input,
             weights: &weights,
             requantize: tables.requantize(),
+            pooled: false,
             scratch: &mut scratch,
             output: &mut output,
         }));

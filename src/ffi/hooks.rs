@@ -184,7 +184,7 @@ impl Watcher for Hook {
     fn after(&mut self, layer: &LayerFacts, output: &[u8]) -> Result<(), Error> {
         let elapsed = now().saturating_sub(self.started);
         let data = output.as_ptr().cast_mut().cast();
-        let tensor = match layer.output.dims() {
+        let tensor = match layer.result_shape.dims() {
             ([rows, features, ..], 2) => view(data, self.dtype, &[rows, features]),
             ([h, w, c, _], _) => view(data, self.dtype, &[h, w, c]),
         };

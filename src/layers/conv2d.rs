@@ -4,6 +4,7 @@ use super::{epilogue_activation, lower_softmax, require_map, require_positive};
 use crate::error::Error;
 use crate::format::records::Conv2d;
 use crate::plan::lowering::{Lowering, Weighted};
+use crate::plan::steps::Op;
 use crate::tensor::{Shape, Window};
 
 /// `[h, w, c]` to `[out_h, out_w, filters]`.
@@ -17,19 +18,21 @@ fn window(record: &Conv2d, input: Shape) -> Result<Window, Error> {
     Window::new(input, (record.kernel_size, record.kernel_size), record.stride, record.pads(), record.filters)
 }
 
-/// Tensors: weights `[filters, k, k, c]`, bias `[filters]`; then those of a directly following batch norm.
+/// Tensors: weights `[filters, k, k, c]`, bias `[filters]`; then those of a directly following batch norm. A directly
+/// following max pool may be part of the step.
 pub fn lower(record: &Conv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let window = window(record, shape)?;
     let tensors = l.take(&[record.filters, record.kernel_size, record.kernel_size, shape.c], record.filters)?;
-    let step = Weighted {
+    let mut step = Weighted {
         norm: l.take_following_norm(record.activation, record.filters)?,
         activation: epilogue_activation(record.activation, record.alpha),
         ..Weighted::new(window, tensors)
     };
-    let output = l.destination(window.output(), input)?;
+    let result = l.merge_following_pool(Op::Conv2d, &mut step)?;
+    let output = l.destination(result, input)?;
     l.conv2d(step, input, output)?;
     l.release(input);
-    l.set_result(output, window.output());
+    l.set_result(output, result);
     lower_softmax(record.activation, l)
 }

@@ -4,6 +4,7 @@ use super::{epilogue_activation, lower_softmax, require_channels};
 use crate::error::{Error, ErrorKind};
 use crate::format::records::DepthwiseConv2d;
 use crate::plan::lowering::{Lowering, Weighted};
+use crate::plan::steps::Op;
 use crate::tensor::{Shape, Window};
 
 /// `[h, w, c]` to `[out_h, out_w, c]`. `weight_elems` tells the kernel's width, see
@@ -24,19 +25,21 @@ fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<W
     Window::new(input, kernel, record.stride, pads, record.channels)
 }
 
-/// Tensors: weights `[c, kernel_h, kernel_w]`, bias `[c]`; then those of a directly following batch norm.
+/// Tensors: weights `[c, kernel_h, kernel_w]`, bias `[c]`; then those of a directly following batch norm. A directly
+/// following max pool may be part of the step.
 pub fn lower(record: &DepthwiseConv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let window = window(record, shape, l.next_weight_elems()?)?;
     let tensors = l.take(&[record.channels, window.kernel_h, window.kernel_w], record.channels)?;
-    let step = Weighted {
+    let mut step = Weighted {
         norm: l.take_following_norm(record.activation, record.channels)?,
         activation: epilogue_activation(record.activation, record.alpha),
         ..Weighted::new(window, tensors)
     };
-    let output = l.destination(window.output(), input)?;
+    let result = l.merge_following_pool(Op::DepthwiseConv2d, &mut step)?;
+    let output = l.destination(result, input)?;
     l.depthwise_conv2d(step, input, output)?;
     l.release(input);
-    l.set_result(output, window.output());
+    l.set_result(output, result);
     lower_softmax(record.activation, l)
 }

@@ -21,6 +21,8 @@ pub(crate) struct LayerFacts {
     pub(crate) kind: u8,
     pub(crate) input: Shape,
     pub(crate) output: Shape,
+    /// Shape of what lies at `result`: that of the next layer where it has been merged into this one.
+    pub(crate) result_shape: Shape,
     /// Of an int8 model.
     pub(crate) input_quant: Option<QuantParams>,
     /// Of an int8 model.
@@ -55,7 +57,8 @@ pub(crate) fn for_each_layer(
             index: record.index,
             kind: record.layer.kind(),
             input,
-            output: lowering.shape,
+            output: lowering.merged.unwrap_or(lowering.shape),
+            result_shape: lowering.shape,
             input_quant,
             output_quant: model.quant().map(|_| match next_tensor {
                 0 => input_quant.unwrap_or(lowering.quant),

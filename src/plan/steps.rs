@@ -124,6 +124,9 @@ pub const FLAG_NORM: u8 = 1;
 /// The operation adds the present content of its output.
 pub const FLAG_ACCUMULATE: u8 = 2;
 
+/// The output is pooled: the largest of every 2 x 2 block, so it has half the height and width of the window's.
+pub const FLAG_POOLED: u8 = 4;
+
 /// int8 parameters of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

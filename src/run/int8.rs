@@ -4,7 +4,7 @@ use super::{DAMAGED, Io, Memory, part};
 use crate::error::Error;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
 use crate::plan::lowering::{AddTable, SoftmaxTable};
-use crate::plan::steps::{Op, Step};
+use crate::plan::steps::{FLAG_POOLED, Op, Step};
 
 /// Everything that stays the same from run to run.
 #[derive(Clone, Copy)]
@@ -63,6 +63,7 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
         input: io.input,
         weights: channel_weights(step, constants)?,
         requantize: requantize(step, constants)?,
+        pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
         output: io.output,
     });
@@ -75,6 +76,7 @@ fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io
         input: io.input,
         weights: channel_weights(step, constants)?,
         requantize: requantize(step, constants)?,
+        pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
         output: io.output,
     });

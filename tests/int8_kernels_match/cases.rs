@@ -1,6 +1,9 @@
 //! The arguments of each kernel.
 
-use netkit::kernels::int8::args::{Term, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems};
+use netkit::kernels::int8::args::{
+    Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
+    depthwise_conv2d_scratch_elems,
+};
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax};
 use netkit::tensor::Window;
@@ -17,16 +20,34 @@ fn out_elems(window: &Window) -> usize {
     (window.out_h * window.out_w * window.out_c) as usize
 }
 
+/// The window with an output that 2 x 2 blocks cover, if pooling is wanted and possible, and whether it is.
+fn pooling(window: Window, wanted: bool, can_pool: fn(&Window) -> bool) -> (Window, bool) {
+    let even = Window { out_h: window.out_h / 2 * 2, out_w: window.out_w / 2 * 2, ..window };
+    let pooled = wanted && even.out_h > 0 && even.out_w > 0 && can_pool(&even);
+    if pooled { (even, true) } else { (window, false) }
+}
+
+/// Elements of the output, after pooling.
+fn pooled_elems(window: &Window, pooled: bool) -> usize {
+    out_elems(window) / if pooled { 4 } else { 1 }
+}
+
 #[derive(Debug)]
 pub(crate) struct ConvCase {
     window: Window,
+    pooled: bool,
     finish: Finish,
     seed: u64,
 }
 
 impl Case for ConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(5, false), finish(100), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+        (window(5, false), any::<bool>(), finish(100), seed())
+            .prop_map(|(window, pooled, finish, seed)| {
+                let (window, pooled) = pooling(window, pooled, conv2d_can_pool);
+                Self { window, pooled, finish, seed }
+            })
+            .boxed()
     }
 
     fn run(&self, kernels: &Kernels) -> Vec<i8> {
@@ -34,13 +55,14 @@ impl Case for ConvCase {
         let input = values.codes(in_elems(&window));
         let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w * window.in_c) as usize);
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
-        let mut scratch = values.scratch(conv2d_scratch_elems(&window));
-        let mut output = values.codes(out_elems(&window));
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
+        let mut output = values.codes(pooled_elems(&window, self.pooled));
         (kernels.conv2d)(&mut Conv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
             requantize: tables.requantize(&self.finish),
+            pooled: self.pooled,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
         });
@@ -96,13 +118,19 @@ impl Case for DenseCase {
 #[derive(Debug)]
 pub(crate) struct DepthwiseCase {
     window: Window,
+    pooled: bool,
     finish: Finish,
     seed: u64,
 }
 
 impl Case for DepthwiseCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(7, true), finish(9), seed()).prop_map(|(window, finish, seed)| Self { window, finish, seed }).boxed()
+        (window(7, true), any::<bool>(), finish(9), seed())
+            .prop_map(|(window, pooled, finish, seed)| {
+                let (window, pooled) = pooling(window, pooled, depthwise_conv2d_can_pool);
+                Self { window, pooled, finish, seed }
+            })
+            .boxed()
     }
 
     fn run(&self, kernels: &Kernels) -> Vec<i8> {
@@ -111,12 +139,13 @@ impl Case for DepthwiseCase {
         let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w) as usize);
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
         let mut scratch = values.scratch(depthwise_conv2d_scratch_elems(&window));
-        let mut output = values.codes(out_elems(&window));
+        let mut output = values.codes(pooled_elems(&window, self.pooled));
         (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
             requantize: tables.requantize(&self.finish),
+            pooled: self.pooled,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
         });

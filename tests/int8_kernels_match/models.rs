@@ -94,6 +94,7 @@ fn requantising_many_channels_agrees_with_the_model() {
                 input: &input,
                 weights: &weights,
                 requantize,
+                pooled: false,
                 scratch: &mut vec![0; elems as usize],
                 output: &mut output,
             });

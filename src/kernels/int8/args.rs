@@ -40,9 +40,12 @@ pub struct Conv2d<'a> {
     pub weights: &'a [i8],
     /// Way to the output.
     pub requantize: Requantize<'a>,
+    /// Whether the output is max-pooled: the largest of every 2 x 2 block. Then `conv2d_can_pool`, and height and width
+    /// of the window's output are even.
+    pub pooled: bool,
     /// `conv2d_scratch_elems` elements, content undefined before and after.
     pub scratch: &'a mut [i16],
-    /// `[out_h, out_w, out_c]`
+    /// `[out_h, out_w, out_c]`, or `[out_h / 2, out_w / 2, out_c]` if pooled.
     pub output: &'a mut [i8],
 }
 
@@ -74,9 +77,12 @@ pub struct DepthwiseConv2d<'a> {
     pub weights: &'a [i8],
     /// Way to the output.
     pub requantize: Requantize<'a>,
+    /// Whether the output is max-pooled: the largest of every 2 x 2 block. Then `depthwise_conv2d_can_pool`, and height
+    /// and width of the window's output are even.
+    pub pooled: bool,
     /// `depthwise_conv2d_scratch_elems` elements, content undefined before and after.
     pub scratch: &'a mut [i16],
-    /// `[out_h, out_w, c]`
+    /// `[out_h, out_w, c]`, or `[out_h / 2, out_w / 2, c]` if pooled.
     pub output: &'a mut [i8],
 }
 
@@ -144,8 +150,18 @@ pub struct Softmax<'a> {
 }
 
 /// Scratch that every level's `conv2d` needs for this geometry, in i16 elements.
-pub fn conv2d_scratch_elems(window: &Window) -> u32 {
-    super::portable::conv2d::scratch_elems(window)
+pub fn conv2d_scratch_elems(window: &Window, pooled: bool) -> u32 {
+    super::portable::conv2d::scratch_elems(window, pooled)
+}
+
+/// Whether every level's `conv2d` can pool an output of this geometry.
+pub fn conv2d_can_pool(window: &Window) -> bool {
+    super::portable::conv2d::can_pool(window)
+}
+
+/// Whether every level's `depthwise_conv2d` can pool an output of this geometry.
+pub fn depthwise_conv2d_can_pool(window: &Window) -> bool {
+    super::portable::depthwise_conv2d::can_pool(window)
 }
 
 /// Scratch that every level's `dense` needs, in i16 elements.

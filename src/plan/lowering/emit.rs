@@ -4,7 +4,7 @@ use super::{Lowering, Tensors, Value};
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::kernels::{self, Activation};
-use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Operand, Place, Step};
+use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, Place, Step};
 use crate::tensor::{Shape, Window};
 
 /// A step with weights: what [`Lowering::conv2d`], [`Lowering::depthwise_conv2d`] and [`Lowering::dense`] emit.
@@ -20,6 +20,8 @@ pub struct Weighted {
     pub accumulate: bool,
     /// Activation of the result.
     pub activation: Activation,
+    /// Ends with the max pool of the next layer, see [`Lowering::merge_following_pool`]; int8 only.
+    pub pooled: bool,
     /// `(pitch, first column)` when the output pixels are wider than this step's channels; float only.
     pub columns: Option<(u32, u32)>,
 }
@@ -27,7 +29,8 @@ pub struct Weighted {
 impl Weighted {
     /// Weights and bias only.
     pub fn new(window: Window, tensors: Tensors) -> Self {
-        Self { window, tensors, norm: None, accumulate: false, activation: Activation::None, columns: None }
+        let activation = Activation::None;
+        Self { window, tensors, norm: None, accumulate: false, activation, pooled: false, columns: None }
     }
 }
 
@@ -50,12 +53,12 @@ impl Lowering<'_, '_> {
         let w = step.window;
         self.require_symmetric_weights(&step)?;
         let is_pointwise = (w.kernel_h, w.kernel_w, w.stride) == (1, 1, 1) && (w.out_h, w.out_w) == (w.in_h, w.in_w);
-        if is_pointwise {
+        if is_pointwise && !step.pooled {
             let window = Window { in_h: w.in_h * w.in_w, in_w: 1, out_h: w.in_h * w.in_w, out_w: 1, ..w };
             return self.dense(Weighted { window, ..step }, input, output);
         }
         let scratch = if self.is_quantized() {
-            2 * kernels::int8::args::conv2d_scratch_elems(&w)
+            2 * kernels::int8::args::conv2d_scratch_elems(&w, step.pooled)
         } else {
             4 * kernels::args::conv2d_scratch_elems(&w)
         };
@@ -87,6 +90,9 @@ impl Lowering<'_, '_> {
     fn weighted(&mut self, op: Op, scratch: u32, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
         let mut step = self.step(op, w.window, input, output);
         (step.weights, step.bias) = (w.tensors.weights, w.tensors.bias);
+        if w.pooled {
+            step.flags |= FLAG_POOLED;
+        }
         if self.is_quantized() {
             return self.quantized(step, scratch, &w, input, output);
         }

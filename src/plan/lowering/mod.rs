@@ -8,10 +8,12 @@
 //! mod.rs       running result, room for tensors, feature taps
 //! tensors.rs   taking tensors from the catalog
 //! emit.rs      the steps
+//! merge.rs     what a step takes over from the next layer
 //! quant.rs     what an int8 step has besides: zero points, clamps, tables
 //! ```
 
 mod emit;
+mod merge;
 mod quant;
 mod tensors;
 
@@ -82,6 +84,8 @@ pub struct Lowering<'m, 's> {
     /// The layer after the present one.
     pub next: Option<Layer>,
     fused_next: bool,
+    /// Output of the present layer where the next one has been merged into it and its result is that of the next.
+    pub(in crate::plan) merged: Option<Shape>,
     /// Result of the layers so far.
     pub value: Value,
     /// Its shape.
@@ -106,6 +110,7 @@ impl<'m, 's> Lowering<'m, 's> {
             last_producer: last_producer(model),
             next: None,
             fused_next: false,
+            merged: None,
             value: Value::input(input.elements()?),
             shape: input,
             quant: input_params(model),
@@ -123,6 +128,7 @@ impl<'m, 's> Lowering<'m, 's> {
     pub fn enter(&mut self, index: usize, next: Option<Layer>) -> bool {
         self.layer = index as u8;
         self.next = next;
+        self.merged = None;
         !core::mem::take(&mut self.fused_next)
     }
 
@@ -149,9 +155,10 @@ impl<'m, 's> Lowering<'m, 's> {
 
     // ---- memory --------------------------------------------------------------------------------------------------
 
-    /// True when nothing after the present layer moves data: its result belongs in the caller's output.
+    /// True when nothing after the present layer, and the one that is merged into it, moves data: its result belongs in
+    /// the caller's output.
     pub fn is_last(&self) -> bool {
-        usize::from(self.layer) >= self.last_producer
+        usize::from(self.layer) + usize::from(self.fused_next) >= self.last_producer
     }
 
     /// Room for a tensor inside a block, away from the tensor it is made from.

@@ -2,8 +2,7 @@
 
 use super::Lowering;
 use crate::error::{Error, ErrorKind};
-use crate::format::records::ActivationCode;
-use crate::format::{Layer, Model, TensorDesc};
+use crate::format::{Model, TensorDesc};
 use crate::tensor::checked_product;
 
 /// A weight tensor and its bias.
@@ -76,19 +75,6 @@ impl Lowering<'_, '_> {
     /// batch norm was folded into the convolution before quantisation.
     pub fn take_block_norm(&mut self, channels: u32) -> Result<Option<Tensors>, Error> {
         if self.is_quantized() { Ok(None) } else { self.take(&[channels], channels).map(Some) }
-    }
-
-    /// Takes the batch norm that directly follows in the model, when it can become part of the present layer exactly.
-    pub fn take_following_norm(&mut self, activation: ActivationCode, channels: u32) -> Result<Option<Tensors>, Error> {
-        match self.next {
-            Some(Layer::BatchNorm2d(norm))
-                if norm.channels == channels && activation.is_none() && !self.is_quantized() =>
-            {
-                self.fused_next = true;
-                self.take(&[channels], channels).map(Some)
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Refuses tensors that no layer has taken.

@@ -22,6 +22,8 @@ use crate::tensor::{Window, checked_product};
 const CODES: usize = 256;
 /// Longest row that is worth transposing its weights.
 const MAX_PANEL_K: u32 = 48;
+/// Pixels of a block that is pooled.
+const POOLED: usize = 4;
 /// Most panels of transposed weights at a time.
 const MAX_PANELS: usize = 8;
 /// Fewest pixels that pay for transposing.
@@ -34,14 +36,14 @@ const MAX_SCRATCH_ELEMS: usize = 2048;
 const MAX_TILE_ELEMS: usize = 3072;
 
 /// Scratch in i16 elements: some rows, and panels of weights where rows are short.
-pub fn scratch_elems(window: &Window) -> u32 {
+pub fn scratch_elems(window: &Window, pooled: bool) -> u32 {
     let Some(k) = checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) else { return 0 };
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
-    let elems = if has_code_tables(window) {
+    let elems = if has_code_tables(window, pooled) {
         CODES * BLOCK / 2
     } else if panels == 0 {
-        let (rows, piece) = rows_and_piece::<Baseline>(window, k);
+        let (rows, piece) = rows_and_piece::<Baseline>(window, k, pooled);
         rows * piece
     } else {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
@@ -49,10 +51,16 @@ pub fn scratch_elems(window: &Window) -> u32 {
     elems as u32
 }
 
+/// Whether whole rows of the pixels of a block fit the scratch.
+pub fn can_pool(window: &Window) -> bool {
+    let k = checked_product(&[window.kernel_h, window.kernel_w, window.in_c]);
+    k.is_some_and(|k| k as usize <= MAX_TILE_ELEMS / POOLED)
+}
+
 /// Whether each pixel is one code, and there are enough of them to compute the outputs of all codes instead.
-fn has_code_tables(window: &Window) -> bool {
+fn has_code_tables(window: &Window, pooled: bool) -> bool {
     let pixels = window.out_h as usize * window.out_w as usize;
-    window.in_c == 1 && is_pointwise(window) && pixels >= 2 * CODES && window.out_c as usize >= BLOCK
+    !pooled && window.in_c == 1 && is_pointwise(window) && pixels >= 2 * CODES && window.out_c as usize >= BLOCK
 }
 
 /// Pixels that are gathered at a time for transposed weights: some strips.
@@ -62,13 +70,17 @@ fn panel_pixels(window: &Window, k: usize) -> usize {
     strips.clamp(1, pixels.div_ceil(STRIP).min(4)) * STRIP
 }
 
-/// Rows in scratch, and how much of each is there at a time: whole rows of whole tiles if possible.
-fn rows_and_piece<I: InnerLoops>(window: &Window, k: usize) -> (usize, usize) {
+/// Rows in scratch, and how much of each is there at a time: whole rows of whole tiles if possible; if pooled, always the
+/// whole rows of whole blocks.
+fn rows_and_piece<I: InnerLoops>(window: &Window, k: usize, pooled: bool) -> (usize, usize) {
     let pixels = window.out_h as usize * window.out_w as usize;
     let tile = if I::HAS_VECTORS { 4 } else { 2 };
     let rows = if STRIP * k <= MAX_SCRATCH_ELEMS { STRIP } else { tile }.min(pixels);
     // Two rows at a time share weights enough. Below that it is better to gather pieces of rows again and again.
     let rows = if 2 * k <= MAX_TILE_ELEMS { rows.min(MAX_TILE_ELEMS / k.max(1)) } else { rows };
+    if pooled {
+        return ((rows / POOLED * POOLED).max(POOLED), k);
+    }
     (rows, k.min(MAX_TILE_ELEMS / rows.max(1)))
 }
 
@@ -95,7 +107,7 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let k = window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize;
-    if has_code_tables(&window) {
+    if has_code_tables(&window, args.pooled) {
         by_code_tables::<I>(args);
         return;
     }
@@ -108,12 +120,13 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
         return;
     }
     let pixels = window.out_h as usize * window.out_w as usize;
-    let (rows, piece) = rows_and_piece::<I>(&window, k);
+    let (rows, piece) = rows_and_piece::<I>(&window, k, args.pooled);
     for start in (0..pixels).step_by(rows.max(1)) {
         let pixels = start..pixels.min(start + rows);
         if piece == k {
             gather_pixels(
                 &window,
+                args.pooled,
                 args.input,
                 args.requantize.input_zero_point,
                 pixels.clone(),
@@ -184,7 +197,16 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
         for start in (0..k).step_by(piece.max(1)) {
             let range = start..k.min(start + piece);
             let len = range.len();
-            gather_pixels(&window, args.input, zero_point, pixels.clone(), (start, len), len, args.scratch);
+            gather_pixels(
+                &window,
+                args.pooled,
+                args.input,
+                zero_point,
+                pixels.clone(),
+                (start, len),
+                len,
+                args.scratch,
+            );
             for (first, sums) in group.clone().zip(sums.chunks_mut(count.max(1))) {
                 add_products::<I>(args, k, range.clone(), first, sums);
             }
@@ -234,7 +256,26 @@ fn add_products<I: InnerLoops>(
 fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]; STRIP], pixels: Range<usize>, first: usize) {
     let outputs = args.requantize.bias.len();
     let finish = Finish::<I>::new(&args.requantize, first, pixels.len());
-    finish.store(sums, pixels.len(), args.output, pixels.start * outputs + first, outputs);
+    store_strip(&finish, sums, args.pooled, args.output, pixels, (first, outputs));
+}
+
+/// Writes the codes of a strip of pixels, whose block of channels starts at `column.0` of `column.1`.
+#[inline(always)]
+fn store_strip<I: InnerLoops>(
+    finish: &Finish<'_, I>,
+    sums: &[[i32; BLOCK]; STRIP],
+    pooled: bool,
+    output: &mut [i8],
+    pixels: Range<usize>,
+    (first, pitch): (usize, usize),
+) {
+    if pooled {
+        let (blocks, _) = sums.as_chunks::<POOLED>();
+        let block = |i: usize| blocks[i].each_ref();
+        finish.store_pooled(block, pixels.len() / POOLED, output, pixels.start / POOLED * pitch + first, pitch);
+    } else {
+        finish.store(sums, pixels.len(), output, pixels.start * pitch + first, pitch);
+    }
 }
 
 /// Starts of blocks that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
@@ -265,6 +306,7 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
         let count = gathered.min(pixels - start);
         gather_pixels(
             &args.window,
+            args.pooled,
             args.input,
             requantize.input_zero_point,
             start..start + count,
@@ -273,13 +315,14 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
             rows,
         );
         let input = rows.as_chunks::<2>().0;
-        for ((first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
+        for ((ref first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
             for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
                 // Rows past the last pixel hold anything, and their sums are dropped.
                 let mut sums = [[0; BLOCK]; STRIP];
                 I::outer(input, panel, &mut sums);
-                let count = STRIP.min(count - strip * STRIP);
-                finish.store(&sums, count, args.output, (start + strip * STRIP) * pitch + first, pitch);
+                let from = start + strip * STRIP;
+                let pixels = from..(from + STRIP).min(start + count);
+                store_strip(finish, &sums, args.pooled, args.output, pixels, (*first, pitch));
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::tensor::Window;
 
 /// Scratch in i16 elements: see [`conv2d::scratch_elems`].
 pub fn scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
-    conv2d::scratch_elems(&as_window(rows, in_features, out_features))
+    conv2d::scratch_elems(&as_window(rows, in_features, out_features), false)
 }
 
 fn as_window(rows: u32, in_features: u32, out_features: u32) -> Window {
@@ -39,6 +39,7 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, conv2d: fn(&mut Conv2d<'_>))
         input: args.input,
         weights: args.weights,
         requantize: args.requantize,
+        pooled: false,
         scratch: args.scratch,
         output: args.output,
     });

@@ -27,6 +27,11 @@ pub fn scratch_elems(window: &Window) -> u32 {
     }
 }
 
+/// Whether the windows of two rows are computed together, in whole blocks.
+pub fn can_pool(window: &Window) -> bool {
+    scratch_elems(window) > 0 && phases(window) == 2
+}
+
 /// Rows of windows that one pair of lines serves: an odd kernel leaves one row of its last pair free, and the same pairs
 /// do for the windows one row below, with weights one row lower.
 fn phases(window: &Window) -> usize {
@@ -79,7 +84,7 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let finish = Finish::<I>::new(&requantize, first, out_h * out_w);
     let (strip, width, step) =
         (strip_windows(&window) as usize, strip_columns(&window) as usize, window.stride as usize);
-    let mut sums = [[0; BLOCK]; STRIP];
+    let (mut upper, mut lower) = ([[0; BLOCK]; STRIP], [[0; BLOCK]; STRIP]);
     // Lines that the next windows below reuse, where they start with a whole pair.
     let advance = phases * step;
     let kept = if advance % 2 == 0 { pair_rows.saturating_sub(advance / 2) } else { 0 };
@@ -102,8 +107,21 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
             let phases = weights.chunks(kernel_pairs.max(1)).take(out_h - y);
             for (phase, weights) in phases.enumerate() {
                 let windows = Windows { count, strip, columns, width, first_line, pair_rows, step, weights, kernel_w };
-                I::taps(&windows, &mut sums);
-                finish.store(&sums, count, args.output, ((y + phase) * out_w + x) * channels + first, channels);
+                let sums = if phase == 0 { &mut upper } else { &mut lower };
+                I::taps(&windows, sums);
+                if !args.pooled {
+                    finish.store(sums, count, args.output, ((y + phase) * out_w + x) * channels + first, channels);
+                }
+            }
+            if args.pooled {
+                let block = |i: usize| [&upper[2 * i], &upper[2 * i + 1], &lower[2 * i], &lower[2 * i + 1]];
+                finish.store_pooled(
+                    block,
+                    count / 2,
+                    args.output,
+                    (y * out_w / 4 + x / 2) * channels + first,
+                    channels,
+                );
             }
         }
     }

@@ -30,6 +30,50 @@ impl<'a, I: InnerLoops> Finish<'a, I> {
     }
 }
 
+impl<I: InnerLoops> Finish<'_, I> {
+    /// Writes the largest code of each of `count` blocks of pixels, which become `pitch` elements apart.
+    #[inline(always)]
+    pub(super) fn store_pooled<'s>(
+        &self,
+        blocks: impl Fn(usize) -> [&'s [i32; BLOCK]; 4],
+        count: usize,
+        output: &mut [i8],
+        at: usize,
+        pitch: usize,
+    ) {
+        let output = output.get_mut(at..).unwrap_or_default();
+        let Some(tables) = &self.tables else {
+            for (block, out) in output.chunks_mut(pitch.max(1)).take(count).enumerate() {
+                largest_one_by_one(self.requantize, self.first, blocks(block), out);
+            }
+            return;
+        };
+        // Multipliers are not negative, and nothing is shifted to the left: a larger sum never has a smaller code.
+        let mut sums = [[0; BLOCK]; STRIP];
+        for (block, sums) in sums.iter_mut().enumerate().take(count) {
+            *sums = largest(blocks(block));
+        }
+        I::codes(tables, &sums, count, output, pitch);
+    }
+}
+
+/// Element by element.
+#[inline(always)]
+fn largest(block: [&[i32; BLOCK]; 4]) -> [i32; BLOCK] {
+    let [a, b, c, d] = block;
+    core::array::from_fn(|i| a[i].max(b[i]).max(c[i].max(d[i])))
+}
+
+/// Channel by channel, for any requantisation.
+#[inline(never)]
+fn largest_one_by_one(requantize: &Requantize<'_>, first: usize, block: [&[i32; BLOCK]; 4], out: &mut [i8]) {
+    let channels = requantize.bias.len().saturating_sub(first);
+    for (i, code) in out.iter_mut().enumerate().take(channels.min(BLOCK)) {
+        let codes = block.map(|sums| requantize.output(first + i, sums[i]));
+        *code = codes.into_iter().fold(i8::MIN, i8::max);
+    }
+}
+
 /// Channel by channel, for any requantisation and any number of channels.
 #[inline(never)]
 fn one_by_one(requantize: &Requantize<'_>, first: usize, sums: &[[i32; BLOCK]], output: &mut [i8], pitch: usize) {

@@ -13,6 +13,7 @@ const AT_ONCE: usize = 8;
 #[inline(always)]
 pub(super) fn gather_pixels(
     window: &Window,
+    pooled: bool,
     input: &[i8],
     zero_point: i32,
     pixels: Range<usize>,
@@ -20,7 +21,7 @@ pub(super) fn gather_pixels(
     row_elems: usize,
     rows: &mut [i16],
 ) {
-    if is_pointwise(window) {
+    if is_pointwise(window) && !pooled {
         // Rows follow each other in the input as they are.
         let channels = (window.in_c as usize).max(1);
         let (begin, count) = range;
@@ -34,11 +35,11 @@ pub(super) fn gather_pixels(
     }
     let piece = window.kernel_w as usize * window.in_c as usize;
     let is_small = piece <= AT_ONCE && range == (0, window.kernel_h as usize * piece);
-    let out_w = (window.out_w as usize).max(1);
-    let (mut y, mut x) = (pixels.start / out_w, pixels.start % out_w);
+    let mut walk = Walk::new(window, pooled, pixels.start);
     let mut rest = rows;
     let last = pixels.end.wrapping_sub(1);
     for pixel in pixels {
+        let (y, x) = walk.step();
         let (rows, columns) = (window.rows_at(y), window.columns_at(x));
         if !(is_small
             && pixel != last
@@ -47,10 +48,42 @@ pub(super) fn gather_pixels(
             gather(window, input, zero_point as i16, rows, columns, range, row_elems, rest);
         }
         rest = rest.get_mut(row_elems..).unwrap_or_default();
-        x += 1;
-        if x == out_w {
-            (y, x) = (y + 1, 0);
+    }
+}
+
+/// Goes through the output pixels: row by row, or, if pooled, from one 2 x 2 block to the next, starting with a whole one.
+struct Walk {
+    y: usize,
+    x: usize,
+    /// Pixel inside the block.
+    corner: usize,
+    out_w: usize,
+    pooled: bool,
+}
+
+impl Walk {
+    #[inline(always)]
+    fn new(window: &Window, pooled: bool, pixel: usize) -> Self {
+        let out_w = (window.out_w as usize).max(1);
+        // The four pixels of each block of two rows follow each other.
+        let (y, x) =
+            if pooled { (pixel / (2 * out_w) * 2, pixel % (2 * out_w) / 2) } else { (pixel / out_w, pixel % out_w) };
+        Self { y, x, corner: 0, out_w, pooled }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) -> (usize, usize) {
+        let at = (self.y + self.corner / 2, self.x + self.corner % 2);
+        let mut columns = 1;
+        if self.pooled {
+            self.corner = (self.corner + 1) % 4;
+            columns = if self.corner == 0 { 2 } else { 0 };
         }
+        self.x += columns;
+        if self.x >= self.out_w {
+            (self.y, self.x) = (self.y + if self.pooled { 2 } else { 1 }, 0);
+        }
+        at
     }
 }
 
