@@ -73,6 +73,22 @@ def pool_first_int8(rng):
 
 
 @recipe
+def pool_behind_conv_int8(rng):
+    """Max pools that halve a map: behind rows of few and of many products, uneven sizes, single codes, and last."""
+    net = cnn(rng, 21, 19, 1).add(r.conv2d(1, 9, r.RELU), r.max_pool(2, 2), r.conv2d(3, 11, r.RELU, pads=1))
+    net.add(r.max_pool(2, 2), r.conv2d(2, 3, pads=1), r.max_pool(2, 2))
+    return quantised(net, rng)
+
+
+@recipe
+def pool_behind_depthwise_int8(rng):
+    """The same for depthwise kernels; a pool behind a strided one, and one that overlaps, stay layers of their own."""
+    net = cnn(rng, 23, 25, 10).depthwise(3, r.RELU6, pads=1).add(r.max_pool(2, 2)).depthwise(5, pads=1)
+    net.add(r.max_pool(2, 2)).depthwise(3, r.RELU, stride=2, pads=1).add(r.max_pool(2, 2))
+    return quantised(net.add(r.conv2d(1, 8, r.TANH), r.max_pool(1, 1)), rng)
+
+
+@recipe
 def flatten_first_int8(rng):
     return quantised(cnn(rng, 3, 2, 3).add(r.flatten(), r.dense(7, r.RELU), r.dense(3)), rng)
 

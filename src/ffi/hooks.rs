@@ -55,9 +55,9 @@ static CLOCK: Callback = Callback::new();
 /// Sets the hook of a model, which every run of it calls twice for each layer, in the order of the layers.
 ///
 /// The hook lives in the arena with the model: all copies of the handle share it, and loading starts without one. Layers
-/// that the library merges keep their events: a batch norm that became part of the convolution in front takes no time,
-/// and the output of that convolution is the normalised one. The same goes for flatten and feature taps, which compute
-/// nothing. When the hook stops a run, the call returns NK_ERR_STOPPED with the layer in nk_last_error_info(), and part of
+/// that the library merges keep their events: a batch norm, or in int8 models a max pool, that became part of the
+/// convolution in front takes no time, and the output of that convolution is the normalised or pooled one. Flatten and
+/// feature taps compute nothing and take no time either. When the hook stops a run, the call returns NK_ERR_STOPPED with the layer in nk_last_error_info(), and part of
 /// the output buffer may be written.
 ///
 /// - model: a loaded model whose arena is as it was.

@@ -68,7 +68,7 @@ pub(crate) fn for_each_layer(
             macs: macs.take(),
             result: lowering.operand(lowering.value),
         })?;
-        (input, running_quant) = (lowering.shape, lowering.quant);
+        (input, running_quant) = (lowering.merged.unwrap_or(lowering.shape), lowering.quant);
         Ok(())
     })?;
     Ok(())

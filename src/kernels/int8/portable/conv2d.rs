@@ -126,10 +126,9 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
         if piece == k {
             gather_pixels(
                 &window,
-                args.pooled,
                 args.input,
                 args.requantize.input_zero_point,
-                pixels.clone(),
+                (pixels.clone(), args.pooled),
                 (0, k),
                 k,
                 args.scratch,
@@ -199,10 +198,9 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
             let len = range.len();
             gather_pixels(
                 &window,
-                args.pooled,
                 args.input,
                 zero_point,
-                pixels.clone(),
+                (pixels.clone(), args.pooled),
                 (start, len),
                 len,
                 args.scratch,
@@ -306,10 +304,9 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
         let count = gathered.min(pixels - start);
         gather_pixels(
             &args.window,
-            args.pooled,
             args.input,
             requantize.input_zero_point,
-            start..start + count,
+            (start..start + count, args.pooled),
             (0, k),
             2 * pairs,
             rows,

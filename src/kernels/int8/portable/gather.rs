@@ -13,10 +13,9 @@ const AT_ONCE: usize = 8;
 #[inline(always)]
 pub(super) fn gather_pixels(
     window: &Window,
-    pooled: bool,
     input: &[i8],
     zero_point: i32,
-    pixels: Range<usize>,
+    (pixels, pooled): (Range<usize>, bool),
     range: (usize, usize),
     row_elems: usize,
     rows: &mut [i16],
