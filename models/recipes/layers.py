@@ -250,3 +250,13 @@ def layer_norm_constant(rng):
     inputs = probes(rng, net.model.input_size)[:1]
     flat = rng.grid(-2, 2, (4, 1)).repeat(4, axis=1).reshape(-1)
     return finish_with(net, [("equal", flat), *inputs])
+
+
+# ----------------------------------------------------------------- whole classifiers
+
+
+@recipe
+def mnist_shape_cnn(rng):
+    """From 28x28 pixels to ten classes, as networks for MNIST go."""
+    net = cnn(rng, 28, 28, 1).add(r.conv2d(3, 3, r.RELU, 2, 1), r.max_pool(2, 2))
+    return finish(net.add(r.flatten(), r.dense(10, r.SOFTMAX)), rng, large=4)

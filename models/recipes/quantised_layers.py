@@ -169,3 +169,9 @@ def channel_scales_mixed_int8(rng):
     model = quantised(cnn(rng, 4, 4, 2).add(r.conv2d(3, 5, r.RELU), r.conv2d(1, 3), r.conv2d(2, 2)), rng)
     model.quant[1].channel_scales = None
     return renewed(model)
+
+
+@recipe
+def mnist_shape_mlp_int8(rng):
+    """From 28x28 pixels to ten classes, as networks for MNIST go."""
+    return quantised(mlp(rng, 784).add(r.dense(10, r.SOFTMAX)), rng, per_channel=False)
