@@ -97,10 +97,11 @@
  * ------------------------------------------------------------------------ */
 
 #if defined(NETKIT_TARGET_MCU_ARM) &&                                                                                  \
-    (defined(ARM_MATH_CM0) || defined(ARM_MATH_CM0PLUS) || defined(ARM_MATH_CM3) || defined(ARM_MATH_CM4) ||           \
-     defined(ARM_MATH_CM7) || defined(ARM_MATH_CM23) || defined(ARM_MATH_CM33) || defined(ARM_MATH_CM35P) ||           \
-     defined(ARM_MATH_CM55) || defined(ARM_MATH_CM85) || defined(ARM_MATH_ARMV8MBL) || defined(ARM_MATH_ARMV8MML) ||   \
-     defined(ARMV8M) || defined(M55) || defined(M85))
+    (defined(ARM_MATH_CM0) || defined(ARM_MATH_CM0PLUS) || defined(ARM_MATH_CM0_FAMILY) || defined(ARM_MATH_CM1) ||    \
+     defined(ARM_MATH_CM3) || defined(ARM_MATH_CM4) || defined(ARM_MATH_CM7) || defined(ARM_MATH_CM23) ||              \
+     defined(ARM_MATH_CM33) || defined(ARM_MATH_CM35P) || defined(ARM_MATH_CM55) || defined(ARM_MATH_CM85) ||          \
+     defined(ARM_MATH_ARMV8MBL) || defined(ARM_MATH_ARMV8MML) || defined(ARM_MATH_M55) || defined(ARM_MATH_M85) ||     \
+     defined(ARMV8M) || defined(ARMV8MBL) || defined(ARMV8MML) || defined(M55) || defined(M85))
 #define NETKIT_CMSIS_NN_ALLOWED 1
 #else
 #define NETKIT_CMSIS_NN_ALLOWED 0
