@@ -60,6 +60,12 @@ static bool says(const text *where, const char *what) {
     return strstr(where->bytes, what) != NULL;
 }
 
+/* The only line on stderr. */
+static bool tells(const char *line) {
+    size_t length = strlen(line);
+    return err.length == length + 1 && strncmp(err.bytes, line, length) == 0;
+}
+
 static void help(void) {
     char name[] = "netkit";
     char *argv[] = {name, NULL};
@@ -74,19 +80,23 @@ static void help(void) {
     EXPECT(cli("--help", END) == 0 && says(&out, "Usage:"));
     EXPECT(cli("run", "models/test_mlp.nk", "-h", END) == 0 && says(&out, "Usage:"));
     EXPECT(cli("inspect", "--help", END) == 0 && says(&out, "Usage:"));
-    EXPECT(cli("inspect", "help", END) == 1 && says(&err, "help: ")); /* the name of a file */
-    EXPECT(cli("dance", END) == 1 && says(&err, "dance") && says(&out, "Usage:"));
+    EXPECT(cli("inspect", "help", END) == 1 && says(&err, "Failed to parse help: ")); /* the name of a file */
+    EXPECT(cli("dance", END) == 1 && tells("Unknown command: dance") && says(&out, "Usage:"));
     EXPECT(cli("--arena", "64k", END) == 1 && says(&out, "Usage:") && err.length == 0);
 }
 
 static void arena_sizes(void) {
     static const char *const wrong[] = {"", "0", "x", "64q", "-1", "64kb", "99999999999999999999", "17179869184g"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        EXPECT_THAT(cli("--arena", wrong[i], "help", END) == 1 && says(&err, "--arena") && out.length == 0, "%s", wrong[i]);
+        char line[64];
+        snprintf(line, sizeof line, "Invalid --arena size: %s", wrong[i]);
+        EXPECT_THAT(cli("--arena", wrong[i], "help", END) == 1 && tells(line) && out.length == 0, "%s", wrong[i]);
     }
-    EXPECT(cli("--arena", END) == 1 && says(&err, "--arena"));
-    EXPECT(cli("--arena=", "help", END) == 1 && says(&err, "--arena"));
-    EXPECT(cli("--arenas", "help", END) == 1 && says(&err, "--arenas"));
+    EXPECT(cli("--arena", END) == 1 && tells("Missing value for --arena"));
+    EXPECT(cli("--arena=", "help", END) == 1 && tells("Invalid --arena size: "));
+    EXPECT(cli("--arenas", "help", END) == 1 && tells("Unknown command: --arenas"));
+    EXPECT(cli("--arena", "1000000000g", "inspect", "models/test_mlp.nk", "--full", END) == 1);
+    EXPECT(says(&err, "Failed to initialize arena: ") && out.length == 0);
     EXPECT(cli("--arena", "123456", "inspect", "models/test_mlp.nk", "--full", END) == 0);
     EXPECT(says(&out, "Arena (123456 bytes capacity):"));
     EXPECT(cli("--arena", "1g", "--arena= 2 MiB ", "inspect", "models/test_mlp.nk", "--full", END) == 0);
@@ -116,12 +126,15 @@ static void inspect(void) {
         EXPECT(number_after("flash payload:") == plan.flash_bytes);
         free(file.bytes);
     }
-    EXPECT(cli("inspect", END) == 1 && says(&err, "inspect") && says(&out, "Usage:"));
+    EXPECT(cli("inspect", END) == 1 && tells("Missing model path") && says(&out, "Usage:"));
     EXPECT(cli("inspect", "models/no_such_model.nk", END) == 1);
-    EXPECT(says(&err, "models/no_such_model.nk: ") && out.length == 0);
-    EXPECT(cli("inspect", "c_tests/cli.c", END) == 1 && says(&err, "NKIT") && out.length == 0);
+    EXPECT(says(&err, "Failed to parse models/no_such_model.nk: ") && out.length == 0);
+    EXPECT(cli("inspect", "c_tests/cli.c", END) == 1 && out.length == 0);
+    EXPECT(says(&err, "Failed to parse c_tests/cli.c: ") && says(&err, "NKIT"));
     EXPECT(cli("--arena", "100", "inspect", "models/test_mlp.nk", "--full", END) == 1);
-    EXPECT(says(&err, "100") && out.length == 0);
+    EXPECT(says(&err, "Failed to load MLP: ") && says(&err, "100") && out.length == 0);
+    EXPECT(cli("--arena", "100", "inspect", "models/test_cnn.nk", "--full", END) == 1);
+    EXPECT(says(&err, "Failed to load CNN: "));
 }
 
 static void run(void) {
@@ -138,18 +151,25 @@ static void run(void) {
     EXPECT(says(&out, "values=[1.0000, -2.0000]"));
     EXPECT(cli("run", "models/test_mlp.nk", "--input", "nan,inf", END) == 0 && says(&out, "values=[nan, inf]"));
 
-    EXPECT(cli("run", END) == 1 && says(&err, "run") && says(&out, "Usage:"));
-    EXPECT(cli("run", "models/test_mlp.nk", END) == 1 && says(&err, "--input") && out.length == 0);
-    EXPECT(cli("run", "models/test_mlp.nk", "--input", END) == 1 && says(&err, "--input"));
-    EXPECT(cli("run", "models/no_such_model.nk", "--input", "1,2", END) == 1 && says(&err, "no_such_model"));
+    const char *missing = "Missing required --input <a,b,c,...>";
+    EXPECT(cli("run", END) == 1 && tells("Missing model path") && says(&out, "Usage:"));
+    EXPECT(cli("run", "models/test_mlp.nk", END) == 1 && tells(missing) && out.length == 0);
+    EXPECT(cli("run", "models/test_mlp.nk", "--input", END) == 1 && tells(missing));
+    EXPECT(cli("run", "models/no_such_model.nk", END) == 1 && tells(missing));
+    EXPECT(cli("run", "models/no_such_model.nk", "--input", "1,x", END) == 1);
+    EXPECT(says(&err, "Failed to parse models/no_such_model.nk: "));
     static const char *const wrong[] = {"", " , ", "one", "1,2x", "1;2"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        EXPECT_THAT(cli("run", "models/test_mlp.nk", "--input", wrong[i], END) == 1 && says(&err, "--input") &&
-                        out.length == 0, "%s", wrong[i]);
+        char line[64];
+        snprintf(line, sizeof line, "Invalid --input values: %s", wrong[i]);
+        EXPECT_THAT(cli("run", "models/test_mlp.nk", "--input", wrong[i], END) == 1 && tells(line) && out.length == 0,
+                    "%s", wrong[i]);
     }
-    EXPECT(cli("run", "models/test_mlp.nk", "--input", "1,2,3", END) == 1 && says(&err, "3 values"));
-    EXPECT(cli("--arena", "100", "run", "models/test_mlp.nk", "--input", "1,2", END) == 1 && says(&err, "100"));
-    EXPECT(out.length == 0);
+    EXPECT(cli("run", "models/test_mlp.nk", "--input", "1,2,3", END) == 1);
+    EXPECT(tells("Input has 3 values but model expects 2") && out.length == 0);
+    /* The summary comes before the load. */
+    EXPECT(cli("--arena", "100", "run", "models/test_mlp.nk", "--input", "1,2", END) == 1);
+    EXPECT(says(&err, "Failed to load MLP: ") && says(&out, "Network Summary") && !says(&out, "Output:"));
 }
 
 /* More values than the list may have. */
@@ -199,7 +219,8 @@ static void run_int8(void) {
 
 static void test_one_model(void) {
     EXPECT(cli("test", "models/test_mlp.nk", "ignored", END) == 0 && err.length == 0);
-    EXPECT(says(&out, "Model: models/test_mlp.nk\n") && says(&out, "\n TOTALS\n") && says(&out, "\nFailed: 0\n"));
+    EXPECT(says(&out, "Model: models/test_mlp.nk\n") && says(&out, "\n MODEL TEST SUMMARY\n") &&
+           says(&out, "\nFailed: 0\n"));
     EXPECT(cli("test", "models/no_such_model.nk", END) == 1 && says(&out, "\nPassed: 0\nFailed: 1\n"));
 }
 
@@ -290,7 +311,7 @@ static void to_the_streams(void) {
         rewind(files[i]);
     }
     EXPECT(result == 1);
-    EXPECT(fgets(line, sizeof line, files[1]) != NULL && strcmp(line, "There is no command dance\n") == 0);
+    EXPECT(fgets(line, sizeof line, files[1]) != NULL && strcmp(line, "Unknown command: dance\n") == 0);
     EXPECT(fgets(line, sizeof line, files[1]) == NULL);
     EXPECT(fgets(line, sizeof line, files[0]) != NULL && strncmp(line, "Runs .nk", 8) == 0);
     fclose(files[0]);

@@ -2528,8 +2528,11 @@ typedef struct nk_test_summary nk_test_summary_t;
 nk_test_summary_t nk_run_model_tests(const char *path);
 
 /**
- * Runs the test cases of every .nk file in the folder `models`, or in `../models` where there is no such folder, in
- * order of names, as nk_run_model_tests() does, and prints the totals. A folder without models counts as one failure.
+ * Runs the test cases of many files, as nk_run_model_tests() does. A folder without models counts as one failure.
+ *
+ * Where the folder `models` holds the suite of netkit, 29 models by name, these are run in the order of the suite and
+ * nothing else, so that the counts are those of netkit: 89 cases. Otherwise it is every .nk file in `models`, or in
+ * `../models` where there is no such folder, in order of names.
  *
  * Returns how many cases of all files passed and failed. Threads: any; stdout is shared. Cost: one run for each case.
  * Since 0.1.0.

@@ -116,7 +116,7 @@ fn the_report_of_an_int8_case_shows_integers_and_reals() {
     let (_, report) = run(&int8_case(0, 0.25, |expected| expected[1] = 8.5), Options { verbose: true, strict: false });
     let ones = vec!["1"; 32].join(", ");
     let expected = format!(
-        "Model: model.nk\nEmbedded cases: 1\nOutput tolerance: 0.25\n\nCase: one\n  loading weights...\n  \
+        "Model: model.nk\nEmbedded cases: 1\nOutput tolerance: 0.25\n\nCase: one\n  loading weights...\n\
          Input: shape=[4, 4, 2] values=[{ones}]\n  running forward...\n  \
          out[0]: q=23  actual=19.0000  expected=19.0000\n  out[1]: q=14  actual=10.0000  expected=8.5000\n"
     );

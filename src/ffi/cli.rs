@@ -44,7 +44,7 @@ fn obey(arguments: &mut Arguments<'_>) -> Outcome {
         b"test" => cli_commands::test(arguments)?,
         b"inspect" => cli_commands::inspect(&options, arguments)?,
         b"run" => cli_commands::run(&options, arguments)?,
-        other => return Err(Problem::misuse(format_args!("There is no command {}", files::text_of(other)))),
+        other => return Err(Problem::misuse(format_args!("Unknown command: {}", files::text_of(other)))),
     }
     Ok(())
 }

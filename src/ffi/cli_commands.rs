@@ -6,10 +6,10 @@ use bytemuck::Pod;
 
 use super::cli_options::{Arguments, Options, Outcome, Problem};
 use super::limits::{NK_MAX_CASE_FLOATS, NK_MAX_PATH_LEN};
-use super::tests::{nk_run_all_tests, nk_run_model_tests, print_totals};
+use super::tests::{TOTALS_TITLE, nk_run_model_tests, print_totals, run_all};
 use super::{files, handle, print};
 use crate::error::{Error, ErrorKind};
-use crate::format::Model;
+use crate::format::{Model, NETWORK_MLP};
 use crate::host::{self, HeapBlock};
 use crate::network::{Element, Network};
 use crate::plan::MemoryPlan;
@@ -19,33 +19,30 @@ use crate::text::Labelled;
 
 /// `test [MODEL]`
 pub(super) fn test(arguments: &mut Arguments<'_>) -> Outcome {
-    let counts = match arguments.next() {
-        None => nk_run_all_tests(),
-        Some(path) => {
-            // SAFETY: a C string.
-            let counts = unsafe { nk_run_model_tests(path.as_ptr()) };
-            print::with_stdout(|out| print_totals(out, "TOTALS", counts));
-            counts
-        }
+    let (counts, title) = match arguments.next() {
+        None => run_all(),
+        // SAFETY: a C string.
+        Some(path) => (unsafe { nk_run_model_tests(path.as_ptr()) }, TOTALS_TITLE),
     };
+    print::with_stdout(|out| print_totals(out, title, counts));
     if counts.failed == 0 { Ok(()) } else { Err(Problem::TOLD) }
 }
 
 /// `inspect MODEL [--full]`
 pub(super) fn inspect(options: &Options, arguments: &mut Arguments<'_>) -> Outcome {
-    let path = arguments.next().ok_or_else(|| Problem::misuse(format_args!("inspect needs the path of a model")))?;
+    let path = arguments.next().ok_or_else(no_path)?;
     let is_full = arguments.have(c"--full");
     with_model(path, |model, name| {
-        handle::Facts::of(model)?;
         if !is_full {
             print_summary(model, name, "");
             return Ok(());
         }
-        let plan = handle::plan(model)?;
+        let mut arena = arena_of(options)?;
+        let plan = plan_of(model)?;
         if model.is_quantized() {
-            run_once::<i8>(model, options, |_| (), |_, _| Ok(()))?;
+            run_once::<i8>(model, arena.bytes(), |_| (), |_, _| Ok(()))?;
         } else {
-            run_once::<f32>(model, options, |_| (), |_, _| Ok(()))?;
+            run_once::<f32>(model, arena.bytes(), |_| (), |_, _| Ok(()))?;
         }
         print_summary(model, name, "\n");
         print_arena(options.arena_bytes, &plan);
@@ -71,37 +68,35 @@ fn print_arena(capacity: usize, plan: &MemoryPlan) {
 
 /// `run MODEL --input VALUES`
 pub(super) fn run(options: &Options, arguments: &mut Arguments<'_>) -> Outcome {
-    let path = arguments.next().ok_or_else(|| Problem::misuse(format_args!("run needs the path of a model")))?;
+    let path = arguments.next().ok_or_else(no_path)?;
     let text = arguments.value_of(b"--input").flatten();
-    let text = text.ok_or_else(|| Problem::new(format_args!("run needs --input and values, such as --input 1,2")))?;
+    let text = text.ok_or_else(|| Problem::new(format_args!("Missing required --input <a,b,c,...>")))?;
     with_model(path, |model, name| {
-        let plan = handle::plan(model)?;
+        let plan = plan_of(model)?;
         let mut block = heap(NK_MAX_CASE_FLOATS * size_of::<f32>())?;
         let values = parse_values(text, block.bytes())?;
         let (count, wanted) = (values.len(), plan.input.elements()? as usize);
         if count != wanted {
-            return Err(Problem::new(format_args!("--input has {count} values, but the model takes {wanted}")));
+            return Err(Problem::new(format_args!("Input has {count} values but model expects {wanted}")));
         }
+        let mut arena = arena_of(options)?;
+        print_summary(model, name, "\n");
+        let show = |output: &[f32], shape| {
+            print_tensor("Input", plan.input, values);
+            print_tensor("Output", shape, output);
+            Ok(())
+        };
         let (Some(input_quant), Some(output_quant)) = (plan.input_quant, plan.output_quant) else {
-            let fill = |input: &mut [f32]| input.copy_from_slice(values);
-            return run_once(model, options, fill, |output, shape| {
-                print_summary(model, name, "\n");
-                print_tensor("Input", plan.input, values);
-                print_tensor("Output", shape, output);
-                Ok(())
-            });
+            return run_once(model, arena.bytes(), |input: &mut [f32]| input.copy_from_slice(values), show);
         };
         let fill = |codes: &mut [i8]| {
             codes.iter_mut().zip(values).for_each(|(code, &value)| *code = input_quant.quantize(value));
         };
-        run_once(model, options, fill, |codes: &[i8], shape| {
+        run_once(model, arena.bytes(), fill, |codes: &[i8], shape| {
             let mut block = heap(size_of_val(codes) * size_of::<f32>())?;
             let output = as_values(block.bytes());
             output.iter_mut().zip(codes).for_each(|(value, &code)| *value = output_quant.dequantize(code));
-            print_summary(model, name, "\n");
-            print_tensor("Input", plan.input, values);
-            print_tensor("Output", shape, output);
-            Ok(())
+            show(output, shape)
         })
     })
 }
@@ -111,27 +106,47 @@ fn with_model(path: &CStr, action: impl FnOnce(&Model<'_>, &str) -> Outcome) -> 
     let mut buffer = [0; NK_MAX_PATH_LEN];
     let (file, resolved) = files::open_resolved(path, &mut buffer);
     let resolved = files::text_of(resolved.to_bytes());
-    let wrong = |error: Error| Problem::new(format_args!("{resolved}: {error}"));
+    let wrong = |error: Error| Problem::new(format_args!("Failed to parse {resolved}: {error}"));
     let file = file.map_err(wrong)?;
     let model = Model::parse(file.bytes()).map_err(wrong)?;
+    handle::Facts::of(&model).map_err(wrong)?;
     action(&model, summary::stem(resolved))
 }
 
-/// Loads the model into an arena of its own, fills in the input, which is zero, runs it and shows the output.
+/// Loads the model, fills in the input, which is zero, runs it and shows the output.
 fn run_once<T: Element>(
     model: &Model<'_>,
-    options: &Options,
+    arena: &mut [u8],
     fill: impl FnOnce(&mut [T]),
     show: impl FnOnce(&[T], Shape) -> Outcome,
 ) -> Outcome {
-    let mut arena = heap(options.arena_bytes)?;
-    let mut network = Network::load(model, arena.bytes())?;
+    let mut network = Network::load(model, arena).map_err(|error| cannot_load(model, error))?;
     let (inputs, outputs) = (network.input_shape().elements()? as usize, network.output_shape().elements()? as usize);
     let (mut input, mut output) = (heap(inputs * size_of::<T>())?, heap(outputs * size_of::<T>())?);
     let (input, output) = (as_values(input.bytes()), as_values(output.bytes()));
     fill(input);
     network.run_watched(None, input, output)?;
     show(output, network.output_shape())
+}
+
+fn no_path() -> Problem {
+    Problem::misuse(format_args!("Missing model path"))
+}
+
+fn plan_of(model: &Model<'_>) -> Outcome<MemoryPlan> {
+    handle::plan(model).map_err(|error| cannot_load(model, error))
+}
+
+fn cannot_load(model: &Model<'_>, error: Error) -> Problem {
+    let kind = if model.header().network == NETWORK_MLP { "MLP" } else { "CNN" };
+    Problem::new(format_args!("Failed to load {kind}: {error}"))
+}
+
+/// The arena of a command.
+fn arena_of(options: &Options) -> Outcome<HeapBlock> {
+    let bytes = options.arena_bytes;
+    let no_block = || Problem::new(format_args!("Failed to initialize arena: the heap has no {bytes} bytes"));
+    HeapBlock::zeroed(bytes).ok_or_else(no_block)
 }
 
 fn heap(bytes: usize) -> Outcome<HeapBlock> {
@@ -158,8 +173,7 @@ fn parse_values<'b>(text: &CStr, block: &'b mut [u8]) -> Outcome<&'b [f32]> {
         }
         let (Some((value, length)), Some(slot)) = (host::leading_float(rest), values.get_mut(count)) else {
             let text = files::text_of(text.to_bytes());
-            let most = NK_MAX_CASE_FLOATS;
-            return Err(Problem::new(format_args!("--input: these are not 1 to {most} numbers: {text}")));
+            return Err(Problem::new(format_args!("Invalid --input values: {text}")));
         };
         *slot = value;
         count += 1;

@@ -160,10 +160,10 @@ impl Options {
             let mut ahead = *arguments;
             let Some(value) = ahead.next().and_then(|word| value_after(word, b"--arena")) else { return Ok(options) };
             let value = value.or_else(|| ahead.next());
-            let value = value.ok_or_else(|| Problem::new(format_args!("--arena needs a size")))?;
+            let value = value.ok_or_else(|| Problem::new(format_args!("Missing value for --arena")))?;
             let size = parse_size(value.to_bytes());
             let text = files::text_of(value.to_bytes());
-            options.arena_bytes = size.ok_or_else(|| Problem::new(format_args!("--arena: {text} is no size")))?;
+            options.arena_bytes = size.ok_or_else(|| Problem::new(format_args!("Invalid --arena size: {text}")))?;
             *arguments = ahead;
         }
     }

@@ -81,6 +81,7 @@
 //     print.rs        C stdout or the program's print function
 //     callbacks.rs    functions of the program that the process shares
 //     cli_options.rs, cli_commands.rs    what nk_cli_run does
+//     suite.rs        models that nk_run_all_tests runs where they are all there
 //     raw.rs          checked steps from a pointer to a value
 //
 // An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a
@@ -128,6 +129,8 @@ mod print;
 mod raw;
 mod run;
 mod scratch;
+#[cfg(feature = "host")]
+mod suite;
 mod tensor;
 #[cfg(feature = "host")]
 mod tests;

@@ -33,7 +33,7 @@ fn print_input(shape: Shape, values: &[f32], report: &mut Report<'_>) {
     if report.shows(values.len()) {
         let (dims, rank) = shape.dims();
         let dims = dims.get(..rank as usize).unwrap_or(&[]);
-        report.line(format_args!("  {}", Labelled { label: "Input", dims, values, cut: true }));
+        report.line(format_args!("{}", Labelled { label: "Input", dims, values, cut: true }));
     }
 }
 

@@ -59,7 +59,7 @@ fn print_input(plan: &MemoryPlan, values: &[i8], report: &mut Report<'_>) {
         return;
     }
     let (dims, rank) = plan.input.dims();
-    let _ = write!(report.out, "  Input: shape={} values=[", Dims(dims.get(..rank as usize).unwrap_or(&[])));
+    let _ = write!(report.out, "Input: shape={} values=[", Dims(dims.get(..rank as usize).unwrap_or(&[])));
     for (index, value) in values.iter().take(SHOWN_INPUTS).enumerate() {
         let _ = write!(report.out, "{}{value}", if index == 0 { "" } else { ", " });
     }
