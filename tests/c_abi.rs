@@ -123,7 +123,8 @@ fn is_float_arithmetic(line: &str) -> bool {
     converts || is_float && computes.iter().any(|start| name.starts_with(start))
 }
 
-/// Compiles and runs every program of `c_tests`, from the root of the repository.
+/// Compiles and runs every program of `c_tests`, from the root of the repository; those of `c_tests/compat` from a folder
+/// with the models that they look for.
 fn run_programs(linkage: Linkage) {
     let mut failures = Vec::new();
     let programs = programs();
@@ -131,7 +132,8 @@ fn run_programs(linkage: Linkage) {
     for source in programs {
         let program = compile(&source, linkage);
         let mut command = Command::new(&program);
-        command.current_dir(root());
+        command.current_dir(if is_compat(&source) { folder_with_suite() } else { root() });
+        command.args(words(&source));
         if let Linkage::Shared = linkage {
             command.env("LD_LIBRARY_PATH", folder_with_soname());
         }
@@ -158,11 +160,28 @@ fn programs() -> Vec<PathBuf> {
     sources
 }
 
+/// The command line of a program.
+fn words(source: &Path) -> &'static [&'static str] {
+    match source.file_name().and_then(|name| name.to_str()) {
+        Some("infer_c.c" | "nk_infer.c") => &["models/test_mlp.nk", "1", "2"],
+        Some("netkit_main.c") => &["test"],
+        _ => &[],
+    }
+}
+
+/// Whether a program was written for netkit.
+fn is_compat(source: &Path) -> bool {
+    source.parent().is_some_and(|folder| folder.ends_with("compat"))
+}
+
 fn compile(source: &Path, linkage: Linkage) -> PathBuf {
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let name = source.file_stem().expect("a file has a name").to_string_lossy();
     let program = scratch(&format!("{name}_{linkage:?}"));
     let mut command = if is_cpp { compiler(Language::Cpp, "c++11") } else { compiler(Language::C, "c11") };
+    if is_compat(source) {
+        command.arg("-DNK_COMPAT_NULLPTR");
+    }
     command.arg(source).arg("-o").arg(&program);
     match linkage {
         Linkage::Static => command.arg(library("libnetkit.a")),
@@ -211,6 +230,24 @@ fn folder_with_soname() -> PathBuf {
         std::fs::create_dir_all(&folder).expect("the target folder is writable");
         let major = env!("CARGO_PKG_VERSION_MAJOR");
         std::fs::copy(library("libnetkit.so"), folder.join(format!("libnetkit.so.{major}"))).expect("it was built");
+        folder
+    })
+    .clone()
+}
+
+/// A folder in whose `models` the models of `c_tests/compat/suite.txt` have the names that programs for netkit know.
+fn folder_with_suite() -> PathBuf {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = scratch("suite");
+        let models = folder.join("models");
+        std::fs::create_dir_all(&models).expect("the target folder is writable");
+        let list = std::fs::read_to_string(root().join("c_tests/compat/suite.txt")).expect("the list is there");
+        for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (name, stand_in) = line.split_once(' ').expect("two names");
+            let from = root().join("models").join(format!("{}.nk", stand_in.trim()));
+            std::fs::copy(from, models.join(format!("{name}.nk"))).expect("the model is there");
+        }
         folder
     })
     .clone()

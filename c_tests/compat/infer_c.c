@@ -1,92 +1,86 @@
-/* A command-line program in the manner of existing ones: it includes netkit.h, asks for the arena size, takes it from
- * the heap and prints the answer. Without arguments it tests itself on the worked example. */
+/* The smallest program with netkit: MODEL and values from the command line, output to stdout. The arena has the default
+ * capacity, on the heap where the target has one. */
 #include "netkit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static int fail(const char *what, nk_status_t status) {
+#if !defined(NETKIT_ARENA_HEAP)
+static unsigned char arena_memory[NK_ARENA_DEFAULT_CAPACITY];
+#endif
+
+static int fail(const char* what, nk_status_t status) {
     fprintf(stderr, "%s failed: %s (%s)\n", what, nk_status_string(status), nk_last_error());
     return 1;
 }
 
-/* Prints "Output (n): a, b"; 0 on success. */
-static int infer(const char *path, const float *input, uint32_t inputs) {
+static void print_values(const char* label, const float* values, uint32_t count) {
+    printf("%s (%u):", label, (unsigned)count);
+    for (uint32_t i = 0; i < count; i++) {
+        printf("%s %.4f", i > 0 ? "," : "", (double)values[i]);
+    }
+    printf("\n");
+}
+
+static nk_status_t init_arena(nk_arena_t* arena) {
+#if defined(NETKIT_ARENA_HEAP)
+    return nk_arena_init_heap(arena, NK_ARENA_DEFAULT_CAPACITY);
+#else
+    nk_arena_init(arena, arena_memory, sizeof arena_memory);
+    return NK_OK;
+#endif
+}
+
+static void end_arena(nk_arena_t* arena) {
+#if defined(NETKIT_ARENA_HEAP)
+    nk_arena_destroy_heap(arena);
+#else
+    nk_arena_reset(arena);
+#endif
+}
+
+int main(int argc, char** argv) {
+    float input[NK_MAX_CASE_FLOATS];
     float output[NK_MAX_CASE_FLOATS];
-    uint32_t count = 0, i;
+    uint32_t input_count = 0;
+    uint32_t output_count = 0;
+    const char* path = nullptr;
     nk_arch_info_t info;
     nk_arena_t arena;
     nk_model_t model;
-    size_t bytes;
-    nk_status_t status = nk_parse_architecture(path, &info);
+    nk_status_t status;
+    if (argc < 4) {
+        fprintf(stderr, "usage: %s MODEL VALUE VALUE...\n", argv[0]);
+        return 1;
+    }
+    path = argv[1];
+    for (int i = 2; i < argc && input_count < NK_MAX_CASE_FLOATS; i++) {
+        input[input_count++] = strtof(argv[i], nullptr);
+    }
+    status = nk_parse_architecture(path, &info);
     if (status != NK_OK) {
         return fail("parse", status);
     }
-    if (info.input_elements != inputs) {
-        fprintf(stderr, "expected %u input values, got %u\n", (unsigned)info.input_elements, (unsigned)inputs);
+    if (info.input_elements != input_count) {
+        fprintf(stderr, "expected %u input values, got %u\n", (unsigned)info.input_elements, (unsigned)input_count);
         return 1;
     }
-    bytes = nk_recommended_arena_bytes(path);
-    if (bytes == 0) {
-        return fail("sizing", NK_ERR_MODEL_PARSE);
-    }
-    status = nk_arena_init_heap(&arena, bytes);
+    status = init_arena(&arena);
     if (status != NK_OK) {
         return fail("arena", status);
     }
     status = nk_model_load(path, &arena, &model);
-    if (status == NK_OK) {
-        status = nk_model_run(&model, &arena, input, inputs, output, NK_MAX_CASE_FLOATS, &count);
-    }
-    nk_arena_destroy_heap(&arena);
     if (status != NK_OK) {
-        return fail("inference", status);
+        end_arena(&arena);
+        return fail("load", status);
     }
-    printf("Output (%u):", (unsigned)count);
-    for (i = 0; i < count; i++) {
-        printf("%s %.4f", i > 0 ? "," : "", (double)output[i]);
+    status = nk_model_run(&model, &arena, input, input_count, output, NK_MAX_CASE_FLOATS, &output_count);
+    end_arena(&arena);
+    if (status != NK_OK) {
+        return fail("run", status);
     }
-    printf("\n");
+    printf("Model: %s\n", path);
+    print_values("Input", input, input_count);
+    print_values("Output", output, output_count);
     return 0;
-}
-
-/* The default capacity of 64 MiB costs address space, not time: it is touched only where it is used. */
-static int default_capacity_is_cheap(void) {
-    int i;
-    for (i = 0; i < 200; i++) {
-        nk_arena_t arena;
-        nk_status_t status = nk_arena_init_heap(&arena, NK_ARENA_DEFAULT_CAPACITY);
-        if (status != NK_OK) {
-            return fail("default arena", status);
-        }
-        nk_arena_destroy_heap(&arena);
-    }
-    return 0;
-}
-
-static int self_test(void) {
-    const float input[2] = {1.0f, 2.0f};
-    int failures = 0;
-    failures += infer("models/test_mlp.nk", input, 2) != 0;
-    failures += infer("models/test_mlp.nk", input, 1) == 0;
-    failures += infer("models/no_such_model.nk", input, 2) == 0;
-    failures += default_capacity_is_cheap();
-    printf("%s infer_c\nFailures: %d\n", failures == 0 ? "PASS" : "FAIL", failures);
-    return failures == 0 ? 0 : 1;
-}
-
-int main(int argc, char **argv) {
-    static float input[NK_MAX_CASE_FLOATS];
-    int i;
-    if (argc == 1) {
-        return self_test();
-    }
-    if (argc < 3 || argc - 2 > NK_MAX_CASE_FLOATS) {
-        fprintf(stderr, "usage: %s MODEL VALUE...\n", argv[0]);
-        return 2;
-    }
-    for (i = 2; i < argc; i++) {
-        input[i - 2] = strtof(argv[i], NULL);
-    }
-    return infer(argv[1], input, (uint32_t)(argc - 2));
 }
