@@ -30,8 +30,8 @@ const MAX_PANELS: usize = 8;
 const MIN_PANEL_PIXELS: usize = 16;
 /// Most elements of the rows that are gathered at a time for transposed weights, unless one strip needs more.
 const MAX_PANEL_ROWS_ELEMS: usize = 640;
-/// Most scratch in elements for panels and for whole strips: 4 KiB.
-const MAX_SCRATCH_ELEMS: usize = 2048;
+/// Most scratch in elements for panels and for whole strips: 5 KiB.
+const MAX_SCRATCH_ELEMS: usize = 2560;
 /// Most scratch in elements for single tiles: 6 KiB.
 const MAX_TILE_ELEMS: usize = 3072;
 
