@@ -103,6 +103,8 @@ pub(crate) enum Multipliers {
     Any,
     /// The ends of both ranges.
     Extreme,
+    /// Products at the ends of 32 bits, and shifts to the right that differ little from channel to channel.
+    Close { shift: i8 },
 }
 
 /// A [`Requantize`] without its tables.
@@ -116,7 +118,12 @@ pub(crate) struct Finish {
 }
 
 pub(crate) fn finish(terms: u32) -> impl Strategy<Value = Finish> {
-    let multipliers = prop_oneof![5 => Just(Multipliers::Usual { terms }), 1 => Just(Multipliers::Any), 1 => Just(Multipliers::Extreme)];
+    let multipliers = prop_oneof![
+        5 => Just(Multipliers::Usual { terms }),
+        1 => Just(Multipliers::Any),
+        1 => Just(Multipliers::Extreme),
+        2 => (-26..=-1i8).prop_map(|shift| Multipliers::Close { shift }),
+    ];
     let clamp = prop_oneof![Just((-128, 127)), (any::<i8>(), any::<i8>()).prop_map(|(a, b)| (a.min(b), a.max(b)))];
     (multipliers, zero_point(), zero_point(), clamp).prop_map(
         |(multipliers, input_zero_point, output_zero_point, clamp)| Finish {
@@ -157,6 +164,17 @@ impl Tables {
                 values.slice(channels, |bits| [i32::MIN, i32::MAX, 0, -1][(bits >> 30) as usize]),
                 values.slice(channels, |bits| [0, 1 << 30, i32::MAX, i32::MAX - 1][(bits >> 30) as usize]),
                 values.slice(channels, |bits| [-31, -1, 0, 30][(bits >> 30) as usize]),
+            ),
+            Multipliers::Close { shift } => (
+                // As in a loaded model, a sum with its bias fits: the largest of pooled sums depends on that.
+                values.slice(channels, |bits| {
+                    let most = i32::MAX - (1 << 25);
+                    [bits as i32 / 2, most - (bits & 0xfff) as i32, -most, -1][(bits >> 30) as usize]
+                }),
+                values.slice(channels, |bits| {
+                    [large(bits), i32::MAX - (bits & 0xffff) as i32, i32::MAX, 1 << 30][(bits >> 30) as usize]
+                }),
+                values.slice(channels, |bits| shift - (bits >> 29) as i8 / 2),
             ),
         };
         Self { bias, multipliers, shifts }
