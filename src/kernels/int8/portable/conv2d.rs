@@ -41,7 +41,7 @@ pub fn scratch_elems(window: &Window, pooled: bool) -> u32 {
     let k = k as usize;
     let panels = panel_count::<Baseline>(window);
     let elems = if has_code_tables(window, pooled) {
-        CODES * BLOCK / 2
+        CODES * code_table_width(window) / 2
     } else if panels == 0 {
         let (rows, piece) = rows_and_piece::<Baseline>(window, k, pooled);
         rows * piece
@@ -49,6 +49,11 @@ pub fn scratch_elems(window: &Window, pooled: bool) -> u32 {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
     };
     elems as u32
+}
+
+/// Outputs that a table of codes holds.
+fn code_table_width(window: &Window) -> usize {
+    if (window.out_c as usize) < 2 * BLOCK { BLOCK } else { 2 * BLOCK }
 }
 
 /// Whether whole rows of the pixels of a block fit the scratch.
@@ -108,7 +113,10 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     let window = args.window;
     let k = window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize;
     if has_code_tables(&window, args.pooled) {
-        by_code_tables::<I>(args);
+        match code_table_width(&window) {
+            BLOCK => by_code_tables::<I, BLOCK>(args),
+            _ => by_code_tables::<I, { 2 * BLOCK }>(args),
+        }
         return;
     }
     let panels = panel_count::<I>(&window);
@@ -133,7 +141,7 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
                 k,
                 args.scratch,
             );
-            for first in blocks(0..args.requantize.bias.len()) {
+            for first in blocks::<BLOCK>(0..args.requantize.bias.len()) {
                 let mut sums = [[0; BLOCK]; STRIP];
                 add_products::<I>(args, k, 0..k, first, sums.get_mut(..pixels.len()).unwrap_or_default());
                 store_sums::<I>(args, &sums, pixels.clone(), first);
@@ -144,22 +152,24 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
     }
 }
 
-/// All outputs of all pixels, which are one code each: a block of outputs of all codes, looked up.
+/// All outputs of all pixels, which are one code each: `W` outputs of all codes, looked up.
 #[inline(always)]
-fn by_code_tables<I: InnerLoops>(args: &mut Conv2d<'_>) {
+fn by_code_tables<I: InnerLoops, const W: usize>(args: &mut Conv2d<'_>) {
     let requantize = args.requantize;
     let outputs = requantize.bias.len();
-    let table = bytemuck::cast_slice_mut::<i16, i8>(args.scratch).as_chunks_mut::<BLOCK>().0;
+    let table = bytemuck::cast_slice_mut::<i16, i8>(args.scratch).as_chunks_mut::<W>().0;
     let Some(table) = table.first_chunk_mut::<CODES>() else { return };
-    for first in blocks(0..outputs) {
-        let weights: [i8; BLOCK] = args.weights.get(first..).and_then(|w| w.first_chunk().copied()).unwrap_or_default();
-        let weights = weights.map(|w| i32::from(w) - requantize.weight_zero_point);
-        let finish = Finish::<I>::new(&requantize, first, CODES);
-        let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
-        for table in table.as_chunks_mut::<STRIP>().0 {
-            let mut sums = [[0; BLOCK]; STRIP];
-            multiples(&mut next, &weights, &mut sums);
-            finish.store(&sums, STRIP, table.as_flattened_mut(), 0, BLOCK);
+    for first in blocks::<W>(0..outputs) {
+        for column in (0..W).step_by(BLOCK) {
+            let weights = args.weights.get(first + column..).and_then(|weights| weights.first_chunk::<BLOCK>());
+            let weights = weights.copied().unwrap_or_default().map(|w| i32::from(w) - requantize.weight_zero_point);
+            let finish = Finish::<I>::new(&requantize, first + column, CODES);
+            let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
+            for table in table.as_chunks_mut::<STRIP>().0 {
+                let mut sums = [[0; BLOCK]; STRIP];
+                multiples(&mut next, &weights, &mut sums);
+                finish.store(&sums, STRIP, table.as_flattened_mut(), column, W);
+            }
         }
         let output = args.output.get_mut(first..).unwrap_or_default();
         for (out, &code) in output.chunks_mut(outputs).zip(args.input) {
@@ -189,7 +199,7 @@ fn multiples(next: &mut [i32; BLOCK], weights: &[i32; BLOCK], sums: &mut [[i32; 
 fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixels: Range<usize>) {
     let (window, zero_point) = (args.window, args.requantize.input_zero_point);
     let (outputs, count) = (args.requantize.bias.len(), pixels.len());
-    let mut all_blocks = blocks(0..outputs);
+    let mut all_blocks = blocks::<BLOCK>(0..outputs);
     loop {
         let group = all_blocks.clone().take(STRIP / count.max(1));
         let mut sums = [[0; BLOCK]; STRIP];
@@ -276,12 +286,12 @@ fn store_strip<I: InnerLoops>(
     }
 }
 
-/// Starts of blocks that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
+/// Starts of blocks of `W` that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
 /// there are too few outputs for one block.
 #[inline(always)]
-fn blocks(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
-    let last = outputs.end.saturating_sub(BLOCK).max(outputs.start);
-    outputs.step_by(BLOCK).map(move |first| first.min(last))
+fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
+    let last = outputs.end.saturating_sub(W).max(outputs.start);
+    outputs.step_by(W).map(move |first| first.min(last))
 }
 
 /// Some outputs of all pixels, by way of transposed weights.
@@ -294,10 +304,10 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
     let (rows, panels) = args.scratch.split_at_mut_checked(gathered * 2 * pairs).unwrap_or_default();
     // The weights' zero point goes into the panels: `weight - zero_point` still fits an i16.
     let panels = bytemuck::cast_slice_mut::<i16, Pairs>(panels.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut());
-    for (first, panel) in blocks(outputs.clone()).zip(panels.chunks_mut(pairs.max(1))) {
+    for (first, panel) in blocks::<BLOCK>(outputs.clone()).zip(panels.chunks_mut(pairs.max(1))) {
         transpose(args.weights, k, requantize.weight_zero_point, first..pitch, panel);
     }
-    let firsts = blocks(outputs.clone());
+    let firsts = blocks::<BLOCK>(outputs.clone());
     let finishes: [Finish<'_, I>; MAX_PANELS] =
         array::from_fn(|panel| Finish::new(&requantize, firsts.clone().nth(panel).unwrap_or(pitch), pixels));
     for start in (0..pixels).step_by(gathered) {
