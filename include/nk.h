@@ -74,13 +74,17 @@
 #include <stdbool.h>
 #endif
 
-/* Alignment of the handles: that of the strictest basic type. */
+/* Alignment of the handles: that of the strictest basic type, max_align_t, also for languages that do not know it. */
 #if defined(__cplusplus) && (__cplusplus >= 201103L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201103L))
 #define NK_ALIGNED_MAX alignas(std::max_align_t)
 #elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(_MSC_VER)
 #define NK_ALIGNED_MAX _Alignas(max_align_t)
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__i386__)
+#define NK_ALIGNED_MAX __attribute__((aligned(16)))
 #elif defined(__GNUC__)
-#define NK_ALIGNED_MAX __attribute__((aligned(sizeof(void *) == 8 ? 16 : 8)))
+#define NK_ALIGNED_MAX \
+    __attribute__((aligned( \
+        __alignof__(long double) > __alignof__(uint64_t) ? __alignof__(long double) : __alignof__(uint64_t))))
 #elif defined(_MSC_VER) && defined(_WIN64)
 #define NK_ALIGNED_MAX __declspec(align(16))
 #elif defined(_MSC_VER)
@@ -567,8 +571,8 @@ typedef struct nk_inspect_info nk_inspect_info_t;
  * - path: a .nk file; tried once more with `../` in front.
  * - info: filled in on success.
  *
- * Returns NK_OK or any of 1 to 7 and 9. Works for every model that is well-formed, also for one that cannot be loaded.
- * Threads: any. Cost: reads the file without its weights. Since 0.1.0.
+ * Returns NK_OK or any of 1 to 3, 5 to 7 and 9. Works for every model that is well-formed, also for one that cannot be
+ * loaded. Threads: any. Cost: reads the file without its weights. Since 0.1.0.
  */
 nk_status_t nk_parse_architecture(const char *path, nk_arch_info_t *info);
 
@@ -579,7 +583,7 @@ nk_status_t nk_parse_architecture(const char *path, nk_arch_info_t *info);
  * - size: bytes at `data`.
  * - info: filled in on success.
  *
- * Threads: any. Since 0.1.0.
+ * Returns NK_OK or any of 2, 3, 5 to 7 and 9. Threads: any. Since 0.1.0.
  */
 nk_status_t nk_parse_architecture_memory(const uint8_t *data, size_t size, nk_arch_info_t *info);
 
@@ -588,8 +592,8 @@ nk_status_t nk_parse_architecture_memory(const uint8_t *data, size_t size, nk_ar
  *
  * - path: a .nk file; tried once more with `../` in front.
  *
- * Returns NK_OK or any of 1 to 7 and 9, with nothing printed then. Builds without an operating system print nothing.
- * Threads: any; stdout is shared. Since 0.1.0.
+ * Returns NK_OK or any of 1 to 3, 5 to 7 and 9, with nothing printed then. Builds without an operating system print
+ * nothing. Threads: any; stdout is shared. Since 0.1.0.
  */
 nk_status_t nk_arch_print(const char *path);
 
@@ -645,9 +649,9 @@ nk_status_t nk_inspect_model(const char *path, nk_arena_t *arena, nk_inspect_inf
  * - data: the content of a .nk file, at any address; see nk_model_load_memory().
  * - size: bytes at `data`.
  * - arena: takes the model in.
- * - info: as in nk_inspect_model().
+ * - info: cleared, then filled in as by nk_inspect_model().
  *
- * Threads: any. Since 0.1.0.
+ * Returns NK_OK or any of 2 to 9. Threads: any. Since 0.1.0.
  */
 nk_status_t nk_inspect_model_memory(const uint8_t *data, size_t size, nk_arena_t *arena, nk_inspect_info_t *info);
 
@@ -728,8 +732,9 @@ nk_status_t nk_load_memory_copy(const uint8_t *data, size_t size, nk_arena_t *ar
  *
  * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), model of floats and
  * input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and
- * overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads:
- * any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+ * overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). A layer hook
+ * that stops the run makes it NK_ERR_STOPPED. Threads: any. Cost: the model's arithmetic; no heap, no system call. Since
+ * 0.1.0.
  */
 nk_status_t nk_model_run(const nk_model_t *model,
                          nk_arena_t *arena,
@@ -754,8 +759,8 @@ nk_status_t nk_model_run(const nk_model_t *model,
  * - output_capacity: values that fit into `output`.
  * - output_count: receives the number of values written.
  *
- * Returns NK_OK or any of 8 to 11, in the order of nk_model_run(). Threads: any. Cost: the model's arithmetic, in
- * integers only; no heap, no system call. Since 0.1.0.
+ * Returns NK_OK, any of 8 to 11 in the order of nk_model_run(), or NK_ERR_STOPPED. Threads: any. Cost: the model's
+ * arithmetic, in integers only; no heap, no system call. Since 0.1.0.
  */
 nk_status_t nk_model_run_int8(const nk_model_t *model,
                               nk_arena_t *arena,
@@ -1417,9 +1422,9 @@ void nk_dequantize_i8(const int8_t *src, float *dst, size_t n, nk_quant_params_t
  * - output_capacity: floats that fit into `output`.
  * - output_count: receives the number of floats written.
  *
- * Returns NK_OK or any of 8 to 11, in the order of nk_model_run(); NK_ERR_ARENA_OVERFLOW tells how many bytes are
- * needed and how many there are. Threads: any. Cost: the model's arithmetic and the conversions; no heap, no system
- * call. Since 0.1.0.
+ * Returns NK_OK, any of 8 to 11 in the order of nk_model_run(), or NK_ERR_STOPPED; NK_ERR_ARENA_OVERFLOW tells how many
+ * bytes are needed and how many there are. Threads: any. Cost: the model's arithmetic and the conversions; no heap, no
+ * system call. Since 0.1.0.
  */
 nk_status_t nk_model_run_auto(const nk_model_t *model,
                               nk_arena_t *arena,
@@ -1555,7 +1560,8 @@ bool nk_mlp_omit_final_softmax(const nk_mlp_t *mlp);
  *
  * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
  * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_BUFFER_TOO_SMALL for a short output; NK_ERR_ARENA_OVERFLOW without
- * room. Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ * room; NK_ERR_MODEL_NOT_LOADED when the arena of the buffers was reset. The arena is as before then. Threads: any. Cost:
+ * the network's arithmetic. Since 0.1.0.
  */
 nk_status_t nk_mlp_forward(nk_mlp_t *mlp, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
 
@@ -1666,8 +1672,9 @@ bool nk_cnn_omit_final_softmax(const nk_cnn_t *cnn);
  *   next run and end with the arena.
  *
  * Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
- * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy. `output` is as before then.
- * Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+ * NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy; NK_ERR_MODEL_NOT_LOADED when
+ * the arena of the buffers was reset. `output` is as before then. Threads: any. Cost: the network's arithmetic. Since
+ * 0.1.0.
  */
 nk_status_t nk_cnn_forward(nk_cnn_t *cnn, nk_arena_t *arena, const nk_tensor_t *input, nk_tensor_t *output);
 
@@ -1715,7 +1722,7 @@ uint32_t nk_cnn_get_feature_tap_elems(const nk_cnn_t *cnn, uint8_t tap_id);
  * - pad_h, pad_w: rows above and columns to the left, 0 to 255.
  * - pad_h_end, pad_w_end: rows below and columns to the right.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_conv_layer(nk_cnn_t *cnn,
                                    uint32_t layer_idx,
@@ -1745,7 +1752,7 @@ nk_status_t nk_cnn_init_conv_layer(nk_cnn_t *cnn,
  * - activation, leaky_alpha: as in nk_cnn_init_conv_layer().
  * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_depthwise_conv_layer(nk_cnn_t *cnn,
                                              uint32_t layer_idx,
@@ -1770,7 +1777,7 @@ nk_status_t nk_cnn_init_depthwise_conv_layer(nk_cnn_t *cnn,
  * - stride: step on both axes.
  * - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_pool_layer(nk_cnn_t *cnn,
                                    uint32_t layer_idx,
@@ -1801,7 +1808,7 @@ nk_status_t nk_cnn_init_avg_pool_layer(nk_cnn_t *cnn,
  * - scale: channels floats.
  * - bias: channels floats, or NULL.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_batch_norm_layer(nk_cnn_t *cnn, uint32_t layer_idx, int channels, const float *scale, const float *bias);
 
@@ -1814,7 +1821,7 @@ nk_status_t nk_cnn_init_batch_norm_layer(nk_cnn_t *cnn, uint32_t layer_idx, int 
  * - weight: channels floats that the normalised values are multiplied by.
  * - bias: channels floats, or NULL.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_layernorm_layer(nk_cnn_t *cnn,
                                         uint32_t layer_idx,
@@ -1823,11 +1830,15 @@ nk_status_t nk_cnn_init_layernorm_layer(nk_cnn_t *cnn,
                                         const float *weight,
                                         const float *bias);
 
-/** Describes a flatten layer: the map becomes one row of features. Since 0.1.0. */
+/**
+ * Describes a flatten layer: the map becomes one row of features.
+ *
+ * Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
+ */
 nk_status_t nk_cnn_init_flatten_layer(nk_cnn_t *cnn, uint32_t layer_idx);
 
 /**
- * Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), also in the statuses:
+ * Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), whose statuses it gives:
  * NK_ERR_INVALID_ARGUMENT when cnn is NULL or holds no network. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_dense_layer(nk_cnn_t *cnn,
@@ -1859,7 +1870,7 @@ nk_status_t nk_cnn_init_dense_layer(nk_cnn_t *cnn,
  * - grn_gamma, grn_beta: 4 * channels floats each.
  * - pw2_weight, pw2_bias: floats [channels, 4 * channels] and [channels].
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_convnextv2_block_layer(nk_cnn_t *cnn,
                                                nk_arena_t *arena,
@@ -1899,7 +1910,8 @@ nk_status_t nk_cnn_init_convnextv2_block_layer(nk_cnn_t *cnn,
  * - proj_weights, proj_bias: floats [out_channels, E] and [out_channels].
  * - proj_bn_scale, proj_bn_bias: out_channels floats each.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW, see above, or NK_ERR_LAYER_CONFIG for an
+ * expand_ratio that does not give a number of channels. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_mobilenetv4_uib_layer(nk_cnn_t *cnn,
                                               nk_arena_t *arena,
@@ -1946,7 +1958,7 @@ nk_status_t nk_cnn_init_mobilenetv4_uib_layer(nk_cnn_t *cnn,
  * - shortcut_weights, shortcut_bias: floats [out_channels, in_channels] and [out_channels].
  * - shortcut_bn_scale, shortcut_bn_bias: out_channels floats each.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_resnet_basic_block_layer(nk_cnn_t *cnn,
                                                  nk_arena_t *arena,
@@ -1993,7 +2005,7 @@ nk_status_t nk_cnn_init_resnet_basic_block_layer(nk_cnn_t *cnn,
  * - reg_pred_weights, reg_pred_bias: floats [4, H] and [4].
  * - obj_pred_weights, obj_pred_bias: floats [1, H] and [1].
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_yolox_decoupled_head_layer(nk_cnn_t *cnn,
                                                    nk_arena_t *arena,
@@ -2025,7 +2037,7 @@ nk_status_t nk_cnn_init_yolox_decoupled_head_layer(nk_cnn_t *cnn,
  * - channels: channels of the map.
  * - tap_id: 0 to 3. A later tap with the same number replaces this one.
  *
- * Since 0.1.0.
+ * Returns NK_OK or NK_ERR_INVALID_ARGUMENT, also for a tap_id above 3. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_feature_tap_layer(nk_cnn_t *cnn,
                                           nk_arena_t *arena,
@@ -2052,7 +2064,7 @@ nk_status_t nk_cnn_init_feature_tap_layer(nk_cnn_t *cnn,
  * - td_p4_dw_weights to bu_n5_pw_bias: four refinements, each a depthwise convolution of floats [H, 3, 3] and [H], and
  *   a pointwise one of floats [H, H] and [H]; top-down at P4 and P3, bottom-up at N4 and N5.
  *
- * Since 0.1.0.
+ * Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
  */
 nk_status_t nk_cnn_init_yolox_pafpn_layer(nk_cnn_t *cnn,
                                           nk_arena_t *arena,
@@ -2224,8 +2236,9 @@ nk_status_t nk_model_load_auto(const char *path,
  * - output_written: receives the number of bytes written, on success only; may be NULL.
  *
  * Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), input_bytes
- * (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT).
- * Threads: any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+ * (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT). A
+ * layer hook that stops the run makes it NK_ERR_STOPPED. Threads: any. Cost: the model's arithmetic; no heap, no system
+ * call. Since 0.1.0.
  */
 nk_status_t nk_run(const nk_model_t *model,
                    const void *input,
@@ -2258,9 +2271,9 @@ size_t nk_model_scratch_align(const nk_model_t *model);
  * - input, input_bytes, output, output_bytes, output_written: as in nk_run(); input and output must not overlap the
  *   scratch memory either.
  *
- * Returns what nk_run() returns, and NK_ERR_BUFFER_TOO_SMALL or NK_ERR_INVALID_ARGUMENT when size or alignment of the
- * scratch memory is wrong. Threads: any, and any number at the same time. Cost: the model's arithmetic; no heap, no
- * system call. Since 0.1.0.
+ * Returns NK_OK, any of 9 to 11 in the order of nk_run(), or NK_ERR_STOPPED; NK_ERR_BUFFER_TOO_SMALL and
+ * NK_ERR_INVALID_ARGUMENT also when size or alignment of the scratch memory is wrong. Threads: any, and any number at
+ * the same time. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
  */
 nk_status_t nk_model_run_scratch(const nk_model_t *model,
                                  void *scratch,
@@ -2486,7 +2499,7 @@ void nk_set_print_callback(nk_write_fn fn, void *user);
  * - fn: gets the text, on this thread, before the call returns.
  * - user: handed to the function.
  *
- * Returns NK_OK or any of 2 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
+ * Returns NK_OK or any of 2, 3, 5 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
  * weights. Since 0.1.0.
  */
 nk_status_t nk_arch_write(const void *data, size_t size, nk_write_fn fn, void *user);

@@ -118,7 +118,7 @@ impl Arena {
             return None;
         }
         let next = self.base.wrapping_add(self.used);
-        let padding = next.addr().wrapping_neg() & (alignment - 1);
+        let padding = self.padding(alignment);
         let taken = padding.checked_add(size)?;
         if taken > self.remaining() {
             return None;
@@ -128,18 +128,30 @@ impl Arena {
         Some(next.wrapping_add(padding))
     }
 
+    /// Bytes in front of the next ones at a multiple of `alignment`, a power of two.
+    fn padding(&self, alignment: usize) -> usize {
+        self.base.wrapping_add(self.used).addr().wrapping_neg() & (alignment - 1)
+    }
+
     /// Takes exactly `size` bytes wherever they start, or says how many are there.
     pub(crate) fn take(&mut self, size: usize) -> Result<*mut u8, Error> {
-        self.alloc(size, 1).ok_or_else(|| self.too_small(size))
+        self.request(size, 1, "")
+    }
+
+    /// Takes at least one byte at a multiple of `alignment`, a power of two, or says how many are there and what they
+    /// were wanted for.
+    pub(crate) fn request(&mut self, size: usize, alignment: usize, purpose: &'static str) -> Result<*mut u8, Error> {
+        let needed = size.saturating_add(self.padding(alignment));
+        self.alloc(size, alignment).ok_or_else(|| self.too_small(needed, purpose))
     }
 
     /// The error for a request of `needed` bytes.
-    pub(crate) fn too_small(&self, needed: usize) -> Error {
+    pub(crate) fn too_small(&self, needed: usize, purpose: &'static str) -> Error {
         Error::new(ErrorKind::Arena)
             .field("free arena memory in bytes")
             .found(self.remaining() as u64)
             .at_least(needed as u64)
-            .note(if self.is_valid() { "" } else { "the arena was never initialised" })
+            .note(if self.is_valid() { purpose } else { "the arena was never initialised" })
     }
 }
 
@@ -188,6 +200,11 @@ mod tests {
         assert_eq!(arena.used(), 0);
         let error = arena.take(17).expect_err("one byte too many");
         assert_eq!((error.kind, error.needed(), error.available()), (ErrorKind::Arena, 17, 16));
+        // The padding is part of what is needed.
+        let odd = memory.as_ptr().addr().next_multiple_of(2) - memory.as_ptr().addr() + 1;
+        let mut arena = over(&mut memory[odd..odd + 4]);
+        let error = arena.request(4, 2, "").expect_err("one byte too many");
+        assert_eq!((error.needed(), error.available()), (5, 4));
     }
 
     #[test]

@@ -119,17 +119,16 @@ unsafe fn init(
     allocator: *const nk_allocator_t,
 ) -> Result<(), Error> {
     required(arena, "arena is NULL")?;
-    required(allocator, "allocator is NULL")?;
     // SAFETY: by this function's contract; `struct_size` finds that the whole structure is there.
     let allocator = unsafe {
-        raw::struct_size(allocator)?;
+        raw::struct_size(allocator, "allocator is NULL")?;
         allocator.read_unaligned()
     };
     let alloc = allocator.alloc.ok_or(invalid("the allocator has no alloc"))?;
     if !alignment.is_power_of_two() {
         return Err(Error::new(ErrorKind::Argument).field("alignment").found(alignment as u64).note("no power of two"));
     }
-    let no_block = Arena::new(core::ptr::null_mut(), 0).too_small(capacity.max(1)).note("the allocator has no block");
+    let no_block = Arena::new(core::ptr::null_mut(), 0).too_small(capacity.max(1), "the allocator has no block");
     let alignment_given = alignment.max(align_of::<Block>());
     let bytes = record_offset(capacity).and_then(|offset| offset.checked_add(size_of::<Block>()));
     let bytes = bytes.filter(|&bytes| capacity > 0 && bytes <= isize::MAX as usize).ok_or(no_block)?;

@@ -143,7 +143,9 @@ pub unsafe extern "C" fn nk_last_error_copy(buffer: *mut c_char, capacity: usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_last_error_info(info: *mut nk_error_info_t) -> nk_status_t {
     // SAFETY: `info` is NULL or points to a structure that begins with its size, by the conventions of the header.
-    let Ok(struct_size) = (unsafe { raw::struct_size(info) }) else { return nk_status::NK_ERR_INVALID_ARGUMENT };
+    let Ok(struct_size) = (unsafe { raw::struct_size(info, "info is NULL") }) else {
+        return nk_status::NK_ERR_INVALID_ARGUMENT;
+    };
     let answer = last_error::info(struct_size);
     // SAFETY: `struct_size` accepted the pointer and found room for the whole structure.
     unsafe { info.write_unaligned(answer) };

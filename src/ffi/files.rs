@@ -88,7 +88,7 @@ pub(super) fn open_into<'a>(path: &CStr, arena: &mut Arena) -> Result<InArena<'a
     if size == 0 {
         return Ok(InArena(&[]));
     }
-    let room = arena.alloc(size, 16).ok_or_else(|| arena.too_small(size))?;
+    let room = arena.request(size, 16, "the file is read there")?;
     // SAFETY: the arena gave these `size` bytes a moment ago, so nobody else uses them.
     let bytes = unsafe { core::slice::from_raw_parts_mut(room, size) };
     crate::host::read_file(path, bytes)?;

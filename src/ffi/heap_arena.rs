@@ -44,5 +44,5 @@ pub unsafe extern "C" fn nk_arena_destroy_heap(arena: *mut nk_arena_t) {
 }
 
 fn no_block(capacity: usize) -> crate::error::Error {
-    Arena::new(core::ptr::null_mut(), 0).too_small(capacity.max(1)).note("the heap has no such block")
+    Arena::new(core::ptr::null_mut(), 0).too_small(capacity.max(1), "the heap has no such block")
 }

@@ -108,8 +108,8 @@ pub type nk_memory_plan_t = nk_memory_plan;
 /// - path: a .nk file; tried once more with `../` in front.
 /// - info: filled in on success.
 ///
-/// Returns NK_OK or any of 1 to 7 and 9. Works for every model that is well-formed, also for one that cannot be loaded.
-/// Threads: any. Cost: reads the file without its weights. Since 0.1.0.
+/// Returns NK_OK or any of 1 to 3, 5 to 7 and 9. Works for every model that is well-formed, also for one that cannot be
+/// loaded. Threads: any. Cost: reads the file without its weights. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_parse_architecture(path: *const c_char, info: *mut nk_arch_info_t) -> nk_status_t {
     // SAFETY: `path` is NULL or by the conventions a C string.
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn nk_parse_architecture(path: *const c_char, info: *mut n
 /// - size: bytes at `data`.
 /// - info: filled in on success.
 ///
-/// Threads: any. Since 0.1.0.
+/// Returns NK_OK or any of 2, 3, 5 to 7 and 9. Threads: any. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_parse_architecture_memory(
     data: *const u8,
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn nk_parse_architecture_memory(
 ///
 /// - path: a .nk file; tried once more with `../` in front.
 ///
-/// Returns NK_OK or any of 1 to 7 and 9, with nothing printed then. Builds without an operating system print nothing.
-/// Threads: any; stdout is shared. Since 0.1.0.
+/// Returns NK_OK or any of 1 to 3, 5 to 7 and 9, with nothing printed then. Builds without an operating system print
+/// nothing. Threads: any; stdout is shared. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_arch_print(path: *const c_char) -> nk_status_t {
     // SAFETY: `path` is NULL or by the conventions a C string.
@@ -190,8 +190,9 @@ pub unsafe extern "C" fn nk_recommended_arena_bytes_memory(data: *const c_void, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_plan_memory(data: *const c_void, size: usize, plan: *mut nk_memory_plan_t) -> nk_status_t {
     // SAFETY: `data` is NULL or by the conventions valid for `size` bytes, `plan` begins with its size.
-    let arguments =
-        unsafe { raw::struct_size(plan).and_then(|size_given| Ok((size_given, raw::blob(data.cast(), size)?))) };
+    let arguments = unsafe {
+        raw::struct_size(plan, "plan is NULL").and_then(|size_given| Ok((size_given, raw::blob(data.cast(), size)?)))
+    };
     report(arguments.and_then(|(struct_size, blob)| {
         let need = handle::plan(&Model::parse(blob)?)?;
         let answer = nk_memory_plan {
@@ -233,9 +234,9 @@ pub unsafe extern "C" fn nk_inspect_model(
 /// - data: the content of a .nk file, at any address; see nk_model_load_memory().
 /// - size: bytes at `data`.
 /// - arena: takes the model in.
-/// - info: as in nk_inspect_model().
+/// - info: cleared, then filled in as by nk_inspect_model().
 ///
-/// Threads: any. Since 0.1.0.
+/// Returns NK_OK or any of 2 to 9. Threads: any. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_inspect_model_memory(
     data: *const u8,

@@ -124,9 +124,9 @@ pub unsafe extern "C" fn nk_dequantize_i8(src: *const i8, dst: *mut f32, n: usiz
 /// - output_capacity: floats that fit into `output`.
 /// - output_count: receives the number of floats written.
 ///
-/// Returns NK_OK or any of 8 to 11, in the order of nk_model_run(); NK_ERR_ARENA_OVERFLOW tells how many bytes are
-/// needed and how many there are. Threads: any. Cost: the model's arithmetic and the conversions; no heap, no system
-/// call. Since 0.1.0.
+/// Returns NK_OK, any of 8 to 11 in the order of nk_model_run(), or NK_ERR_STOPPED; NK_ERR_ARENA_OVERFLOW tells how many
+/// bytes are needed and how many there are. Threads: any. Cost: the model's arithmetic and the conversions; no heap, no
+/// system call. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_run_auto(
     model: *const nk_model_t,

@@ -162,7 +162,7 @@ pub(super) fn block_type(kind: u8) -> nk_cnn_block_type {
 unsafe fn write_info(model: *const nk_model_t, index: u32, info: *mut nk_layer_info_t) -> Result<(), Error> {
     required(model, "model is NULL")?;
     // SAFETY: by this function's contract.
-    let struct_size = unsafe { raw::struct_size(info) }?;
+    let struct_size = unsafe { raw::struct_size(info, "info is NULL") }?;
     // SAFETY: not null, and by this function's contract a handle.
     let loaded = unsafe { handle::get(model) }.ok_or(handle::NOT_LOADED)?;
     // SAFETY: by this function's contract.

@@ -171,7 +171,8 @@ pub unsafe extern "C" fn nk_mlp_omit_final_softmax(mlp: *const nk_mlp_t) -> bool
 ///
 /// Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
 /// NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_BUFFER_TOO_SMALL for a short output; NK_ERR_ARENA_OVERFLOW without
-/// room. Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+/// room; NK_ERR_MODEL_NOT_LOADED when the arena of the buffers was reset. The arena is as before then. Threads: any. Cost:
+/// the network's arithmetic. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_mlp_forward(
     mlp: *mut nk_mlp_t,

@@ -108,8 +108,9 @@ pub unsafe extern "C" fn nk_load_memory_copy(
 ///
 /// Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), model of floats and
 /// input_count (NK_ERR_INVALID_ARGUMENT), output_capacity (NK_ERR_BUFFER_TOO_SMALL), alignment of the buffers and
-/// overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). Threads:
-/// any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+/// overlap with the model (NK_ERR_INVALID_ARGUMENT), room for an overlapping input (NK_ERR_ARENA_OVERFLOW). A layer hook
+/// that stops the run makes it NK_ERR_STOPPED. Threads: any. Cost: the model's arithmetic; no heap, no system call. Since
+/// 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_run(
     model: *const nk_model_t,
@@ -139,8 +140,8 @@ pub unsafe extern "C" fn nk_model_run(
 /// - output_capacity: values that fit into `output`.
 /// - output_count: receives the number of values written.
 ///
-/// Returns NK_OK or any of 8 to 11, in the order of nk_model_run(). Threads: any. Cost: the model's arithmetic, in
-/// integers only; no heap, no system call. Since 0.1.0.
+/// Returns NK_OK, any of 8 to 11 in the order of nk_model_run(), or NK_ERR_STOPPED. Threads: any. Cost: the model's
+/// arithmetic, in integers only; no heap, no system call. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_run_int8(
     model: *const nk_model_t,
@@ -316,7 +317,7 @@ unsafe fn load_memory_copy(
         handle::erase(model);
         arena::get_or_empty(arena)
     };
-    let copy = state.alloc(size, 16).ok_or_else(|| state.too_small(size).note("the model is copied there"))?;
+    let copy = state.request(size, 16, "the model is copied there")?;
     // SAFETY: the arena gave these bytes a moment ago, and `copy` allows that the model lies among them.
     let copied = unsafe {
         core::ptr::copy(data, copy, size);

@@ -66,7 +66,7 @@ pub extern "C" fn nk_set_print_callback(r#fn: nk_write_fn, user: *mut c_void) {
 /// - fn: gets the text, on this thread, before the call returns.
 /// - user: handed to the function.
 ///
-/// Returns NK_OK or any of 2 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
+/// Returns NK_OK or any of 2, 3, 5 to 7 and 9, with nothing written then. Threads: any. Cost: reads the model without its
 /// weights. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_arch_write(

@@ -17,14 +17,14 @@ pub(super) const fn invalid(note: &'static str) -> Error {
     Error::new(ErrorKind::Argument).note(note)
 }
 
-/// Checks a structure that begins with its own size, and returns that size.
+/// Checks a structure that begins with its own size, and returns that size. `missing` is said when it is null.
 ///
 /// # Safety
-/// `info` is null or points to at least a `u32`.
-pub(super) unsafe fn struct_size<T>(info: *const T) -> Result<u32, Error> {
-    required(info, "info is NULL")?;
+/// `structure` is null or points to at least a `u32`.
+pub(super) unsafe fn struct_size<T>(structure: *const T, missing: &'static str) -> Result<u32, Error> {
+    required(structure, missing)?;
     // SAFETY: not null, and by this function's contract there is a `u32`.
-    let given = unsafe { info.cast::<u32>().read_unaligned() };
+    let given = unsafe { structure.cast::<u32>().read_unaligned() };
     let known = size_of::<T>() as u64;
     if u64::from(given) < known || given > LARGEST_STRUCT_BYTES {
         return Err(Error::new(ErrorKind::Argument).field("struct_size").found(u64::from(given)).expected(known));
@@ -105,10 +105,10 @@ mod tests {
         for (size, accepted) in [(0, false), (4, false), (8, true), (16, true), (0xffff_ffff, false)] {
             let sized = Sized8 { struct_size: size, value: 7 };
             // SAFETY: the structure is alive.
-            assert_eq!(unsafe { struct_size(&sized) }.is_ok(), accepted, "{size}");
+            assert_eq!(unsafe { struct_size(&sized, "") }.is_ok(), accepted, "{size}");
             assert_eq!(sized.value, 7);
         }
         // SAFETY: null is allowed.
-        assert!(unsafe { struct_size::<Sized8>(core::ptr::null()) }.is_err());
+        assert!(unsafe { struct_size::<Sized8>(core::ptr::null(), "") }.is_err());
     }
 }

@@ -166,7 +166,7 @@ pub(super) unsafe fn borrow(
     // SAFETY: by this function's contract.
     let unchanged = unsafe { arena::get_or_empty(arena) };
     let mut state = unchanged;
-    let memory = state.alloc(bytes, alignment).ok_or_else(|| state.too_small(bytes).note(why))?;
+    let memory = state.request(bytes, alignment, why)?;
     // SAFETY: by this function's contract; the allocation succeeded, so there is an arena.
     unsafe { arena::store(arena, unchanged.with_peak_of(&state)) };
     Ok(memory)

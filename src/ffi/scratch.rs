@@ -29,8 +29,9 @@ use crate::network::{Element, SharedNetwork};
 /// - output_written: receives the number of bytes written, on success only; may be NULL.
 ///
 /// Checks in this order: NULL (NK_ERR_INVALID_ARGUMENT), model loaded (NK_ERR_MODEL_NOT_LOADED), input_bytes
-/// (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT).
-/// Threads: any. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
+/// (NK_ERR_INVALID_ARGUMENT), output_bytes (NK_ERR_BUFFER_TOO_SMALL), alignment and overlaps (NK_ERR_INVALID_ARGUMENT). A
+/// layer hook that stops the run makes it NK_ERR_STOPPED. Threads: any. Cost: the model's arithmetic; no heap, no system
+/// call. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_run(
     model: *const nk_model_t,
@@ -76,9 +77,9 @@ pub unsafe extern "C" fn nk_model_scratch_align(model: *const nk_model_t) -> usi
 /// - input, input_bytes, output, output_bytes, output_written: as in nk_run(); input and output must not overlap the
 ///   scratch memory either.
 ///
-/// Returns what nk_run() returns, and NK_ERR_BUFFER_TOO_SMALL or NK_ERR_INVALID_ARGUMENT when size or alignment of the
-/// scratch memory is wrong. Threads: any, and any number at the same time. Cost: the model's arithmetic; no heap, no
-/// system call. Since 0.1.0.
+/// Returns NK_OK, any of 9 to 11 in the order of nk_run(), or NK_ERR_STOPPED; NK_ERR_BUFFER_TOO_SMALL and
+/// NK_ERR_INVALID_ARGUMENT also when size or alignment of the scratch memory is wrong. Threads: any, and any number at
+/// the same time. Cost: the model's arithmetic; no heap, no system call. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_model_run_scratch(
     model: *const nk_model_t,

@@ -323,7 +323,7 @@ unsafe fn create(arena: *mut nk_arena_t, shape: &[u32], out: *mut nk_tensor_t) -
     }
     // SAFETY: not null, and by this function's contract a handle.
     let mut state = unsafe { arena::get_or_empty(arena) };
-    let data = state.alloc(bytes, align_of::<f32>()).ok_or_else(|| state.too_small(bytes))?;
+    let data = state.request(bytes, align_of::<f32>(), "")?;
     // SAFETY: as above, and `out` has room for a tensor.
     unsafe {
         arena::store(arena, state);

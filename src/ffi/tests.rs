@@ -160,7 +160,7 @@ fn run_cases(path: &str, bytes: &[u8], out: &mut dyn Write) -> Result<nk_test_su
             out,
             "Test load",
             path,
-            &crate::arena::Arena::NONE.too_small(need).note("the heap is too small"),
+            &crate::arena::Arena::new(core::ptr::null_mut(), 0).too_small(need, "the heap is too small"),
         );
         return Ok(FAILED);
     };

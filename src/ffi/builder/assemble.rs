@@ -73,8 +73,7 @@ unsafe fn finish(root: &mut Root, arena: *mut nk_arena_t, network: u8, input: Sh
     let (dims, rank) = input.dims();
     let spec = FloatSpec { network, input_rank: rank as u8, input_shape: dims, parts: &Layers(root.slots()) };
     let bytes = spec.file_bytes()?;
-    let blob =
-        state.alloc(bytes, ALIGN_BYTES).ok_or_else(|| state.too_small(bytes).note("for a copy of the weights"))?;
+    let blob = state.request(bytes, ALIGN_BYTES, "for a copy of the weights")?;
     let pairs = || root.slots().iter().flat_map(|slot| slot.pairs());
     if pairs().any(|pair| pair.overlaps(Span::of(blob, bytes))) {
         return Err(invalid("weights lie in the free part of the arena"));
@@ -195,8 +194,7 @@ impl Parked {
         }
         let element = if model.is_quantized() { size_of::<i8>() } else { size_of::<f32>() };
         parked.output_bytes = loaded.facts.output_elements() as usize * element;
-        let room = arena.alloc(parked.output_bytes, ALIGN_BYTES);
-        parked.output = room.ok_or_else(|| arena.too_small(parked.output_bytes).note("for the output"))?;
+        parked.output = arena.request(parked.output_bytes, ALIGN_BYTES, "for the output")?;
         let (blob, blob_bytes) = loaded.blob();
         if parked.output_span().overlaps(Span::of(blob, blob_bytes)) {
             return Err(invalid("the model lies in the free part of the arena"));

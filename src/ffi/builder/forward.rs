@@ -1,9 +1,10 @@
 //! One run of a network on tensors.
 
-use super::super::arena::nk_arena_t;
+use super::super::arena::{self, nk_arena_t};
 use super::super::dtype::nk_dtype;
+use super::super::handle::Loaded;
 use super::super::raw::{Span, invalid, required};
-use super::super::run::Call;
+use super::super::run::{self, Call};
 use super::super::tensor::{self, nk_tensor, nk_tensor_t};
 use super::Root;
 use super::assemble::finish_mlp;
@@ -26,11 +27,28 @@ pub(in crate::ffi) unsafe fn forward_mlp(
         check_pointers(arena, input, output)?;
         (Values::of(input)?, Values::of(output)?)
     };
-    if root.loaded().is_none() && root.slots().len() == 1 {
-        // SAFETY: by this function's contract. A single layer needs no call for its buffers.
-        unsafe { finish_mlp(root, arena, 1) }?;
+    if root.loaded().is_some() || root.slots().len() != 1 {
+        // SAFETY: by this function's contract.
+        return unsafe { run_mlp(root, arena, &input, &output) };
     }
-    let run = Run::new(root, arena, &input)?;
+    // A single layer needs no call for its buffers. They go back when there is no run.
+    // SAFETY: by this function's contract.
+    unsafe {
+        let before = arena::get_or_empty(arena);
+        finish_mlp(root, arena, 1)?;
+        run_mlp(root, arena, &input, &output).inspect_err(|_| {
+            root.forget_buffers();
+            arena::store(arena, before.with_peak_of(&arena::get_or_empty(arena)));
+        })
+    }
+}
+
+/// Runs an MLP that has its buffers.
+///
+/// # Safety
+/// As for [`forward_mlp`]; the tensors are what they say.
+unsafe fn run_mlp(root: &Root, arena: *mut nk_arena_t, input: &Values, output: &Values) -> Result<(), Error> {
+    let run = Run::new(root, arena, input)?;
     if !output.is(run.dtype) {
         return Err(invalid("output has another type than the network"));
     }
@@ -40,7 +58,7 @@ pub(in crate::ffi) unsafe fn forward_mlp(
         let error = Error::new(ErrorKind::Buffer).field("elements of output");
         return Err(error.found(u64::from(output.elements)).at_least(wanted));
     }
-    // SAFETY: by this function's contract the tensors are what they say.
+    // SAFETY: by this function's contract.
     unsafe { run.run(input.data, output.data, output.elements) }
 }
 
@@ -63,7 +81,7 @@ pub(in crate::ffi) unsafe fn forward_cnn(
     if run.times != 1 {
         return Err(run.wrong_count(&input));
     }
-    let (data, facts) = (root.output, run.facts);
+    let (data, facts) = (root.output, run.loaded.facts);
     // SAFETY: the network's output has room for one result, the rest is this function's contract.
     unsafe { run.run(input.data, data.cast(), facts.output_elements()) }?;
     let shape = facts.output_shape();
@@ -97,7 +115,7 @@ unsafe fn check_pointers(
 struct Run<'a> {
     root: &'a Root,
     arena: *mut nk_arena_t,
-    facts: super::super::handle::Facts,
+    loaded: Loaded,
     dtype: nk_dtype,
     inputs: usize,
     outputs: usize,
@@ -107,7 +125,8 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(root: &'a Root, arena: *mut nk_arena_t, input: &Values) -> Result<Self, Error> {
         let missing = Error::new(ErrorKind::NotInitialized).note("the network has no activation buffers yet");
-        let facts = root.loaded().ok_or(missing)?.facts;
+        let loaded = root.loaded().ok_or(missing)?;
+        let facts = &loaded.facts;
         let dtype = if facts.is_quantized() { nk_dtype::NK_DTYPE_INT8 } else { nk_dtype::NK_DTYPE_FLOAT32 };
         if !input.is(dtype) {
             let [int8, float] = ["the network is int8: give it an int8 tensor", "the network is float: give it floats"];
@@ -116,11 +135,20 @@ impl<'a> Run<'a> {
         required(input.data, "input has no data")?;
         let (inputs, outputs) = (facts.input_elements() as usize, facts.output_elements() as usize);
         let times = input.elements as usize / inputs.max(1);
-        let run = Self { root, arena, facts, dtype, inputs, outputs, times };
+        let run = Self { root, arena, loaded, dtype, inputs, outputs, times };
         if times == 0 || times * inputs != input.elements as usize {
             return Err(run.wrong_count(input));
         }
         Ok(run)
+    }
+
+    /// Refuses what the run of a later batch would refuse, before the first one writes.
+    fn check_batches(&self, input: Span, output: Span) -> Result<(), Error> {
+        let (region, blob) = run::spans(&self.loaded);
+        if input.overlaps(region) || output.overlaps(region) || output.overlaps(blob) {
+            return Err(invalid("input or output lies in the memory of the model"));
+        }
+        if input.overlaps(output) { Err(invalid("input and output overlap")) } else { Ok(()) }
     }
 
     fn wrong_count(&self, input: &Values) -> Error {
@@ -138,7 +166,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), Error> {
         // SAFETY: by this function's contract.
         unsafe {
-            match self.facts.is_quantized() {
+            match self.loaded.facts.is_quantized() {
                 true => self.run_as::<i8>(input.cast(), output.cast(), room),
                 false => self.run_as::<f32>(input.cast(), output.cast(), room),
             }
@@ -148,9 +176,8 @@ impl<'a> Run<'a> {
     /// # Safety
     /// As for [`Run::run`].
     unsafe fn run_as<T: Element>(&self, input: *const T, output: *mut T, room: u32) -> Result<(), Error> {
-        let overlap = Span::of(input, self.times * self.inputs).overlaps(Span::of(output, self.times * self.outputs));
-        if self.times > 1 && overlap {
-            return Err(invalid("input and output overlap"));
+        if self.times > 1 {
+            self.check_batches(Span::of(input, self.times * self.inputs), Span::of(output, self.times * self.outputs))?;
         }
         let mut written = 0u32;
         for index in 0..self.times {

@@ -40,17 +40,21 @@ use crate::layers::feature_tap::MAX_TAPS;
 pub(super) trait Handle {
     /// The kind of network behind it.
     const NETWORK: u8;
+    /// The error text for a null pointer where a handle is to be filled in.
+    const NULL: &'static str;
     /// The error text for a handle that is null or holds nothing.
     const EMPTY: &'static str;
 }
 
 impl Handle for nk_mlp {
     const NETWORK: u8 = NETWORK_MLP;
+    const NULL: &'static str = "mlp is NULL";
     const EMPTY: &'static str = "mlp is NULL or holds no network";
 }
 
 impl Handle for nk_cnn {
     const NETWORK: u8 = NETWORK_CNN;
+    const NULL: &'static str = "cnn is NULL";
     const EMPTY: &'static str = "cnn is NULL or holds no network";
 }
 
@@ -154,8 +158,7 @@ unsafe fn store<H: Handle>(handle: *mut H, root: *mut Root) {
 
 /// Takes room for a root out of the arena. Nothing is written to it yet.
 fn take_root(arena: &mut Arena) -> Result<*mut Root, Error> {
-    let bytes = arena.alloc(size_of::<Root>(), align_of::<Root>()).ok_or_else(|| arena.too_small(size_of::<Root>()))?;
-    Ok(bytes.cast())
+    Ok(arena.request(size_of::<Root>(), align_of::<Root>(), "")?.cast())
 }
 
 /// Makes a network of `num_layers` layers that are still to be initialised.
@@ -163,13 +166,12 @@ fn take_root(arena: &mut Arena) -> Result<*mut Root, Error> {
 /// # Safety
 /// Each pointer is null or as the header says: a handle of an arena with valid memory, room for a handle.
 pub(super) unsafe fn create<H: Handle>(arena: *mut nk_arena_t, num_layers: u32, handle: *mut H) -> Result<(), Error> {
-    required(handle, "the handle is NULL")?;
+    required(handle, H::NULL)?;
+    // SAFETY: not null, and by this function's contract a handle.
+    unsafe { erase(handle) };
     required(arena, "arena is NULL")?;
-    // SAFETY: not null, and by this function's contract handles.
-    let mut state = unsafe {
-        erase(handle);
-        arena::get_or_empty(arena)
-    };
+    // SAFETY: as above.
+    let mut state = unsafe { arena::get_or_empty(arena) };
     if num_layers == 0 {
         return Err(Error::new(ErrorKind::Arena).field("num_layers").found(0).at_least(1));
     }
@@ -179,7 +181,7 @@ pub(super) unsafe fn create<H: Handle>(arena: *mut nk_arena_t, num_layers: u32, 
     }
     let root = take_root(&mut state)?;
     let bytes = num_layers as usize * size_of::<Slot>();
-    let slots = state.alloc(bytes, align_of::<Slot>()).ok_or_else(|| state.too_small(bytes))?.cast::<Slot>();
+    let slots = state.request(bytes, align_of::<Slot>(), "for the list of layers")?.cast::<Slot>();
     let empty = Root {
         seal: seal(H::NETWORK, root, IN_ROOT),
         slots,
@@ -224,9 +226,14 @@ impl Root {
         self.check_index(index)?;
         // SAFETY: `check_index` found the slot.
         unsafe { self.slots.add(index as usize).write(slot) };
+        self.forget_buffers();
+        Ok(())
+    }
+
+    /// Makes the network one that is still to be finished.
+    pub(super) fn forget_buffers(&mut self) {
         self.model = NO_MODEL;
         self.taps = [NO_TAP; MAX_TAPS as usize];
-        Ok(())
     }
 
     /// Refuses the index of a layer that is not there.

@@ -193,7 +193,7 @@ impl Table {
         // SAFETY: not null, and by this function's contract a handle.
         let mut state = unsafe { arena::get_or_empty(arena) };
         let bytes = capacity as usize * size_of::<Pair>();
-        let pairs = state.alloc(bytes, align_of::<Pair>()).ok_or_else(|| state.too_small(bytes))?;
+        let pairs = state.request(bytes, align_of::<Pair>(), "for the list of tensors")?;
         Ok(Self { state, pairs: pairs.cast(), capacity, len: 0 })
     }
 

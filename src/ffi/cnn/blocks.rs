@@ -30,7 +30,7 @@ use crate::layers::{mobilenetv4_uib, resnet_basic_block, tensor_pairs};
 /// - grn_gamma, grn_beta: 4 * channels floats each.
 /// - pw2_weight, pw2_bias: floats [channels, 4 * channels] and [channels].
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_convnextv2_block_layer(
     cnn: *mut nk_cnn_t,
@@ -86,7 +86,8 @@ pub unsafe extern "C" fn nk_cnn_init_convnextv2_block_layer(
 /// - proj_weights, proj_bias: floats [out_channels, E] and [out_channels].
 /// - proj_bn_scale, proj_bn_bias: out_channels floats each.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW, see above, or NK_ERR_LAYER_CONFIG for an
+/// expand_ratio that does not give a number of channels. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_mobilenetv4_uib_layer(
     cnn: *mut nk_cnn_t,
@@ -177,7 +178,7 @@ pub unsafe extern "C" fn nk_cnn_init_mobilenetv4_uib_layer(
 /// - shortcut_weights, shortcut_bias: floats [out_channels, in_channels] and [out_channels].
 /// - shortcut_bn_scale, shortcut_bn_bias: out_channels floats each.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_resnet_basic_block_layer(
     cnn: *mut nk_cnn_t,

@@ -35,7 +35,7 @@ use crate::format::records::{BatchNorm2d, ChannelsEps};
 /// - pad_h, pad_w: rows above and columns to the left, 0 to 255.
 /// - pad_h_end, pad_w_end: rows below and columns to the right.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_conv_layer(
     cnn: *mut nk_cnn_t,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn nk_cnn_init_conv_layer(
 /// - activation, leaky_alpha: as in nk_cnn_init_conv_layer().
 /// - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_depthwise_conv_layer(
     cnn: *mut nk_cnn_t,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn nk_cnn_init_depthwise_conv_layer(
 /// - stride: step on both axes.
 /// - pad_h, pad_w, pad_h_end, pad_w_end: as in nk_cnn_init_conv_layer().
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_pool_layer(
     cnn: *mut nk_cnn_t,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn nk_cnn_init_avg_pool_layer(
 /// - scale: channels floats.
 /// - bias: channels floats, or NULL.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_batch_norm_layer(
     cnn: *mut nk_cnn_t,
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn nk_cnn_init_batch_norm_layer(
 /// - weight: channels floats that the normalised values are multiplied by.
 /// - bias: channels floats, or NULL.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_layernorm_layer(
     cnn: *mut nk_cnn_t,
@@ -208,14 +208,16 @@ pub unsafe extern "C" fn nk_cnn_init_layernorm_layer(
     report(unsafe { init(cnn, layer_idx, 11, make) })
 }
 
-/// Describes a flatten layer: the map becomes one row of features. Since 0.1.0.
+/// Describes a flatten layer: the map becomes one row of features.
+///
+/// Returns NK_OK, NK_ERR_NOT_INITIALIZED or NK_ERR_INVALID_ARGUMENT; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_flatten_layer(cnn: *mut nk_cnn_t, layer_idx: u32) -> nk_status_t {
     // SAFETY: the conventions of the header, which `init` repeats.
     report(unsafe { init(cnn, layer_idx, 4, || Slot::simple(Layer::Flatten, None)) })
 }
 
-/// Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), also in the statuses:
+/// Describes a dense layer, which stands behind a flatten layer; otherwise as nk_mlp_init_layer(), whose statuses it gives:
 /// NK_ERR_INVALID_ARGUMENT when cnn is NULL or holds no network. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_dense_layer(

@@ -150,8 +150,9 @@ pub unsafe extern "C" fn nk_cnn_omit_final_softmax(cnn: *const nk_cnn_t) -> bool
 ///   next run and end with the arena.
 ///
 /// Returns NK_OK; NK_ERR_INVALID_ARGUMENT for NULL, a handle without network, and a tensor of the wrong type or size;
-/// NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy. `output` is as before then.
-/// Threads: any. Cost: the network's arithmetic. Since 0.1.0.
+/// NK_ERR_NOT_INITIALIZED without buffers; NK_ERR_ARENA_OVERFLOW without room for the copy; NK_ERR_MODEL_NOT_LOADED when
+/// the arena of the buffers was reset. `output` is as before then. Threads: any. Cost: the network's arithmetic. Since
+/// 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_forward(
     cnn: *mut nk_cnn_t,

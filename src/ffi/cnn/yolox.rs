@@ -35,7 +35,7 @@ use crate::layers::yolox_decoupled_head;
 /// - reg_pred_weights, reg_pred_bias: floats [4, H] and [4].
 /// - obj_pred_weights, obj_pred_bias: floats [1, H] and [1].
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_yolox_decoupled_head_layer(
     cnn: *mut nk_cnn_t,
@@ -69,12 +69,12 @@ pub unsafe extern "C" fn nk_cnn_init_yolox_decoupled_head_layer(
         })
     };
     let head = Head {
-        stem: (stem_weights, stem_bias),
-        cls_conv: (cls_conv_weights.cast(), cls_conv_bias.cast()),
-        reg_conv: (reg_conv_weights.cast(), reg_conv_bias.cast()),
-        cls_pred: (cls_pred_weights, cls_pred_bias),
-        reg_pred: (reg_pred_weights, reg_pred_bias),
-        obj_pred: (obj_pred_weights, obj_pred_bias),
+        stem: (stem_weights, stem_bias, "stem_weights is NULL"),
+        cls_conv: (cls_conv_weights.cast(), cls_conv_bias.cast(), "cls_conv_weights or an entry of it is NULL"),
+        reg_conv: (reg_conv_weights.cast(), reg_conv_bias.cast(), "reg_conv_weights or an entry of it is NULL"),
+        cls_pred: (cls_pred_weights, cls_pred_bias, "cls_pred_weights is NULL"),
+        reg_pred: (reg_pred_weights, reg_pred_bias, "reg_pred_weights is NULL"),
+        obj_pred: (obj_pred_weights, obj_pred_bias, "obj_pred_weights is NULL"),
     };
     let fill = |table: &mut Table| {
         let r: YoloxDecoupledHead = record()?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn nk_cnn_init_yolox_decoupled_head_layer(
 /// - channels: channels of the map.
 /// - tap_id: 0 to 3. A later tap with the same number replaces this one.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK or NK_ERR_INVALID_ARGUMENT, also for a tap_id above 3. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_feature_tap_layer(
     cnn: *mut nk_cnn_t,
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn nk_cnn_init_feature_tap_layer(
 /// - td_p4_dw_weights to bu_n5_pw_bias: four refinements, each a depthwise convolution of floats [H, 3, 3] and [H], and
 ///   a pointwise one of floats [H, H] and [H]; top-down at P4 and P3, bottom-up at N4 and N5.
 ///
-/// Since 0.1.0.
+/// Returns NK_OK, NK_ERR_INVALID_ARGUMENT or NK_ERR_ARENA_OVERFLOW; see above. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_cnn_init_yolox_pafpn_layer(
     cnn: *mut nk_cnn_t,
@@ -237,12 +237,12 @@ pub unsafe extern "C" fn nk_cnn_set_yolox_pafpn_head(
     obj_pred_b: *const f32,
 ) -> nk_status_t {
     let head = Head {
-        stem: (stem_w, stem_b),
-        cls_conv: (cls_conv_w, cls_conv_b),
-        reg_conv: (reg_conv_w, reg_conv_b),
-        cls_pred: (cls_pred_w, cls_pred_b),
-        reg_pred: (reg_pred_w, reg_pred_b),
-        obj_pred: (obj_pred_w, obj_pred_b),
+        stem: (stem_w, stem_b, "stem_w is NULL"),
+        cls_conv: (cls_conv_w, cls_conv_b, "cls_conv_w or an entry of it is NULL"),
+        reg_conv: (reg_conv_w, reg_conv_b, "reg_conv_w or an entry of it is NULL"),
+        cls_pred: (cls_pred_w, cls_pred_b, "cls_pred_w is NULL"),
+        reg_pred: (reg_pred_w, reg_pred_b, "reg_pred_w is NULL"),
+        obj_pred: (obj_pred_w, obj_pred_b, "obj_pred_w is NULL"),
     };
     // SAFETY: the conventions of the header, which `set_head` repeats.
     report(unsafe { set_head(cnn, layer_idx, scale, &head) })
@@ -283,17 +283,19 @@ struct HeadSize {
     num_convs: u8,
 }
 
-type Floats = *const f32;
-type FloatArrays = *const *const f32;
+/// Weights, bias, and what is said when the weights are null.
+type Floats = (*const f32, *const f32, &'static str);
+/// The same for each convolution of a branch.
+type FloatArrays = (*const *const f32, *const *const f32, &'static str);
 
 /// Weights and biases of a head.
 struct Head {
-    stem: (Floats, Floats),
-    cls_conv: (FloatArrays, FloatArrays),
-    reg_conv: (FloatArrays, FloatArrays),
-    cls_pred: (Floats, Floats),
-    reg_pred: (Floats, Floats),
-    obj_pred: (Floats, Floats),
+    stem: Floats,
+    cls_conv: FloatArrays,
+    reg_conv: FloatArrays,
+    cls_pred: Floats,
+    reg_pred: Floats,
+    obj_pred: Floats,
 }
 
 impl Head {
@@ -303,12 +305,11 @@ impl Head {
     /// The arrays are null or have as many entries as `size` says.
     unsafe fn for_each(&self, size: &HeadSize, visit: &mut dyn FnMut(Pair) -> Result<(), Error>) -> Result<(), Error> {
         let hidden = size.hidden;
-        let one = |(weights, bias), missing, outputs, inputs| {
+        let one = |(weights, bias, missing): Floats, outputs, inputs| {
             Pair::new(weights, missing, bias, &[outputs, 1, 1, inputs], outputs)
         };
-        visit(one(self.stem, "the weights of the stem are NULL", hidden, size.inputs))?;
-        let branches = [(self.cls_conv, "cls_conv weights are NULL"), (self.reg_conv, "reg_conv weights are NULL")];
-        for ((weights, bias), missing) in branches {
+        visit(one(self.stem, hidden, size.inputs))?;
+        for (weights, bias, missing) in [self.cls_conv, self.reg_conv] {
             for index in 0..usize::from(size.num_convs) {
                 required(weights, missing)?;
                 // SAFETY: not null, and by this function's contract there are as many entries.
@@ -318,8 +319,8 @@ impl Head {
                 visit(Pair::new(weights, missing, bias, &[hidden, 3, 3, hidden], hidden))?;
             }
         }
-        visit(one(self.cls_pred, "the weights of the class prediction are NULL", size.classes, hidden))?;
-        visit(one(self.reg_pred, "the weights of the box prediction are NULL", 4, hidden))?;
-        visit(one(self.obj_pred, "the weights of the objectness prediction are NULL", 1, hidden))
+        visit(one(self.cls_pred, size.classes, hidden))?;
+        visit(one(self.reg_pred, 4, hidden))?;
+        visit(one(self.obj_pred, 1, hidden))
     }
 }
