@@ -1,4 +1,4 @@
-/* Numbers, texts and layouts that programs compiled earlier rely on. */
+/* Numbers and texts that programs compiled earlier rely on. Layouts are in layout.c. */
 #include "check.h"
 
 #define SAME(constant, value) _Static_assert((constant) == (value), #constant " is not " #value)
@@ -13,6 +13,9 @@ SAME(NK_MAX_PATH_LEN, 256);
 SAME(NK_MAX_MESSAGE_LEN, 128);
 SAME(NK_ARENA_STORAGE_BYTES, 64);
 SAME(NK_MODEL_STORAGE_BYTES, 96);
+SAME(NK_MLP_STORAGE_BYTES, 16);
+SAME(NK_CNN_STORAGE_BYTES, 16);
+SAME(NK_PAD_MIRROR, -1);
 
 SAME(NK_OK, 0);
 SAME(NK_ERR_MODEL_OPEN, 1);
@@ -39,81 +42,36 @@ SAME(NK_DTYPE_UINT8, 2);
 SAME(NK_DTYPE_INT16, 3);
 SAME(NK_DTYPE_INT32, 4);
 
-/* Offsets are written as (64-bit, 32-bit pointers). */
-#define EITHER(wide, narrow) (sizeof(void *) == 8 ? (wide) : (narrow))
-#define SIZE(type, wide, narrow) _Static_assert(sizeof(type) == EITHER(wide, narrow), "size of " #type)
-#define ALIGNED(type, wide, narrow) _Static_assert(_Alignof(type) == EITHER(wide, narrow), "alignment of " #type)
-#define AT(type, field, wide, narrow)                                                                                  \
-    _Static_assert(offsetof(type, field) == EITHER(wide, narrow), "offset of " #field " in " #type)
+SAME(NK_ACTIVATION_NONE, 0);
+SAME(NK_ACTIVATION_RELU, 1);
+SAME(NK_ACTIVATION_SIGMOID, 2);
+SAME(NK_ACTIVATION_TANH, 3);
+SAME(NK_ACTIVATION_LEAKY_RELU, 4);
+SAME(NK_ACTIVATION_RELU6, 5);
+SAME(NK_ACTIVATION_SOFTMAX, 6);
 
-SIZE(nk_arena_t, 64, 64);
-SIZE(nk_model_t, 96, 96);
-SIZE(struct nk_arena, 64, 64);
-SIZE(struct nk_model, 96, 96);
-#if defined(__x86_64__) || defined(__aarch64__) || defined(__arm__)
-ALIGNED(nk_arena_t, 16, 8);
-ALIGNED(nk_model_t, 16, 8);
-#endif
+SAME(NK_CONV_ACTIVATION_NONE, 0);
+SAME(NK_CONV_ACTIVATION_RELU, 1);
+SAME(NK_CONV_ACTIVATION_SIGMOID, 2);
+SAME(NK_CONV_ACTIVATION_TANH, 3);
+SAME(NK_CONV_ACTIVATION_LEAKY_RELU, 4);
+SAME(NK_CONV_ACTIVATION_RELU6, 5);
+SAME(NK_CONV_ACTIVATION_SOFTMAX, 6);
 
-SIZE(nk_arch_info_t, 64, 52);
-AT(nk_arch_info_t, version, 0, 0);
-AT(nk_arch_info_t, kind, 4, 4);
-AT(nk_arch_info_t, input_shape, 8, 8);
-AT(nk_arch_info_t, input_rank, 24, 24);
-AT(nk_arch_info_t, num_layers, 28, 28);
-AT(nk_arch_info_t, expected_weight_floats, 32, 32);
-AT(nk_arch_info_t, weights_bytes, 40, 36);
-AT(nk_arch_info_t, biases_bytes, 48, 40);
-AT(nk_arch_info_t, input_elements, 56, 44);
-AT(nk_arch_info_t, output_elements, 60, 48);
-
-SIZE(nk_inspect_info_t, 104, 72);
-AT(nk_inspect_info_t, arch, 0, 0);
-AT(nk_inspect_info_t, weight_floats, 64, 52);
-AT(nk_inspect_info_t, arena_bytes_after_load, 72, 56);
-AT(nk_inspect_info_t, arena_bytes_after_forward, 80, 60);
-AT(nk_inspect_info_t, arena_remaining, 88, 64);
-AT(nk_inspect_info_t, flash_payload_bytes, 96, 68);
-
-SIZE(nk_allocator_t, 32, 16);
-AT(nk_allocator_t, alloc, 8, 4);
-AT(nk_allocator_t, free_, 16, 8);
-AT(nk_allocator_t, user, 24, 12);
-
-AT(nk_layer_event_t, layer_index, 4, 4);
-AT(nk_layer_event_t, type, 8, 8);
-AT(nk_layer_event_t, phase, 12, 12);
-AT(nk_layer_event_t, elapsed_ns, 16, 16);
-AT(nk_layer_event_t, output, 24, 24);
-
-AT(nk_layer_info_t, type, 4, 4);
-AT(nk_layer_info_t, index, 8, 8);
-AT(nk_layer_info_t, in_shape, 12, 12);
-AT(nk_layer_info_t, out_shape, 28, 28);
-AT(nk_layer_info_t, in_rank, 44, 44);
-AT(nk_layer_info_t, out_rank, 48, 48);
-AT(nk_layer_info_t, weight_bytes, 56, 52);
-AT(nk_layer_info_t, macs, 64, 56);
-
-SIZE(nk_test_summary_t, 8, 8);
-AT(nk_test_summary_t, passed, 0, 0);
-AT(nk_test_summary_t, failed, 4, 4);
-
-SIZE(nk_tensor_t, 56, 52);
-AT(nk_tensor_t, data, 0, 0);
-AT(nk_tensor_t, dtype, 8, 4);
-AT(nk_tensor_t, rank, 12, 8);
-AT(nk_tensor_t, shape, 16, 12);
-AT(nk_tensor_t, stride, 32, 28);
-AT(nk_tensor_t, num_elements, 48, 44);
-AT(nk_tensor_t, bytes, 52, 48);
-
-SIZE(nk_quant_params_t, 8, 8);
-AT(nk_quant_params_t, scale, 0, 0);
-AT(nk_quant_params_t, zero_point, 4, 4);
-
-AT(nk_error_info_t, struct_size, 0, 0);
-AT(nk_memory_plan_t, struct_size, 0, 0);
+SAME(NK_CNN_BLOCK_CONV2D, 0);
+SAME(NK_CNN_BLOCK_DEPTHWISE_CONV2D, 1);
+SAME(NK_CNN_BLOCK_MAX_POOL2D, 2);
+SAME(NK_CNN_BLOCK_AVG_POOL2D, 3);
+SAME(NK_CNN_BLOCK_BATCH_NORM2D, 4);
+SAME(NK_CNN_BLOCK_LAYERNORM2D, 5);
+SAME(NK_CNN_BLOCK_FLATTEN, 6);
+SAME(NK_CNN_BLOCK_DENSE, 7);
+SAME(NK_CNN_BLOCK_CONVNEXTV2_BLOCK, 8);
+SAME(NK_CNN_BLOCK_MOBILENETV4_UIB, 9);
+SAME(NK_CNN_BLOCK_RESNET_BASIC_BLOCK, 10);
+SAME(NK_CNN_BLOCK_YOLOX_DECOUPLED_HEAD, 11);
+SAME(NK_CNN_BLOCK_FEATURE_TAP, 12);
+SAME(NK_CNN_BLOCK_YOLOX_PAFPN_MULTISCALE, 13);
 
 static void texts(void) {
     static const char *const wanted[] = {
@@ -154,10 +112,13 @@ static void version(void) {
 static void abi_handshake(void) {
     EXPECT(nk_abi_version() == NK_ABI_VERSION);
     EXPECT(nk_abi_ok());
-    EXPECT(nk_check_abi(NK_ABI_VERSION + 1, sizeof(nk_arena_t), sizeof(nk_model_t), sizeof(nk_tensor_t)) != NK_OK);
-    EXPECT(nk_check_abi(NK_ABI_VERSION, 32, sizeof(nk_model_t), sizeof(nk_tensor_t)) != NK_OK);
-    EXPECT(nk_check_abi(NK_ABI_VERSION, sizeof(nk_arena_t), 104, sizeof(nk_tensor_t)) != NK_OK);
-    EXPECT(nk_check_abi(NK_ABI_VERSION, sizeof(nk_arena_t), sizeof(nk_model_t), 1) != NK_OK);
+    const nk_status_t mismatch = NK_ERR_VERSION_MISMATCH;
+    const size_t arena = sizeof(nk_arena_t), model = sizeof(nk_model_t), tensor = sizeof(nk_tensor_t);
+    EXPECT_OK(nk_check_abi(NK_ABI_VERSION, arena, model, tensor));
+    EXPECT_ERROR(nk_check_abi(NK_ABI_VERSION + 1, arena, model, tensor), mismatch, "header is 2, expected 1");
+    EXPECT_ERROR(nk_check_abi(NK_ABI_VERSION, 32, model, tensor), mismatch, "sizeof(nk_arena_t) is 32, expected 64");
+    EXPECT_ERROR(nk_check_abi(NK_ABI_VERSION, arena, 104, tensor), mismatch, "sizeof(nk_model_t) is 104, expected 96");
+    EXPECT_ERROR(nk_check_abi(NK_ABI_VERSION, arena, model, 1), mismatch, "sizeof(nk_tensor_t) is 1");
 }
 
 static void last_error_text(void) {
@@ -170,13 +131,48 @@ static void last_error_text(void) {
     EXPECT_STATUS(nk_parse_architecture("models/no_such_model.nk", &arch), NK_ERR_MODEL_OPEN);
     size_t length = strlen(nk_last_error());
     EXPECT(length > 0 && length < NK_MAX_MESSAGE_LEN);
-    nk_last_error_copy(copy, sizeof copy);
-    EXPECT(strcmp(copy, nk_last_error()) == 0);
-    nk_last_error_copy(small, 5);
+    /* The length is that of the whole text, however much of it was copied. */
+    memset(copy, '~', sizeof copy);
+    EXPECT(nk_last_error_copy(copy, sizeof copy) == length);
+    EXPECT(strcmp(copy, nk_last_error()) == 0 && all_bytes(copy + length + 1, sizeof copy - length - 1, '~'));
+    EXPECT(nk_last_error_copy(small, 5) == length);
     EXPECT(strncmp(small, nk_last_error(), 4) == 0 && small[4] == '\0' && small[5] == '\0');
-    nk_last_error_copy(NULL, 0);
+    memset(small, '~', sizeof small);
+    EXPECT(nk_last_error_copy(small, 1) == length && small[0] == '\0' && small[1] == '~');
+    small[0] = '~';
+    EXPECT(nk_last_error_copy(small, 0) == length && small[0] == '~');
+    EXPECT(nk_last_error_copy(NULL, 0) == length && nk_last_error_copy(NULL, 16) == length);
+    /* The exact size is enough. */
+    EXPECT(nk_last_error_copy(copy, length + 1) == length && strcmp(copy, nk_last_error()) == 0);
     nk_clear_last_error();
     EXPECT(nk_last_error()[0] == '\0');
+    EXPECT(nk_last_error_copy(copy, sizeof copy) == 0 && copy[0] == '\0');
+}
+
+/* A wrong size is refused without a look at the rest, and the question leaves the last error alone. */
+static void last_error_info_is_refused(void) {
+    nk_error_info_t info;
+    nk_arch_info_t arch;
+    static const uint32_t sizes[] = {0, 4, (uint32_t)sizeof info - 1, 0xA5A5A5A5u, UINT32_MAX};
+    EXPECT_STATUS(nk_parse_architecture(NULL, &arch), NK_ERR_INVALID_ARGUMENT);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        memset(&info, 0xA5, sizeof info);
+        info.struct_size = sizes[i];
+        EXPECT_STATUS(nk_last_error_info(&info), NK_ERR_INVALID_ARGUMENT);
+        EXPECT(all_bytes(&info.status, sizeof info - sizeof info.struct_size, 0xA5) && info.struct_size == sizes[i]);
+        EXPECT(strcmp(nk_last_error(), "path is NULL") == 0);
+    }
+    EXPECT_STATUS(nk_last_error_info(NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT(strcmp(nk_last_error(), "path is NULL") == 0);
+    info.struct_size = (uint32_t)sizeof info;
+    EXPECT_OK(nk_last_error_info(&info));
+    EXPECT(info.status == NK_ERR_INVALID_ARGUMENT && strcmp(info.message, "path is NULL") == 0);
+    EXPECT(info.layer_index == -1 && info.byte_offset == 0xFFFFFFFFu && info.needed == 0 && info.available == 0);
+    /* After a success there is nothing to tell. */
+    EXPECT_OK(nk_parse_architecture("models/test_mlp.nk", &arch));
+    EXPECT_OK(nk_last_error_info(&info));
+    EXPECT(info.status == NK_OK && info.message[0] == '\0');
+    EXPECT(info.layer_index == -1 && info.byte_offset == 0xFFFFFFFFu && info.needed == 0 && info.available == 0);
 }
 
 /* The structured form names the status, the amounts and the place. */
@@ -208,6 +204,7 @@ int main(void) {
     RUN(version);
     RUN(abi_handshake);
     RUN(last_error_text);
+    RUN(last_error_info_is_refused);
     RUN(last_error_details);
     return report();
 }

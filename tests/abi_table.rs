@@ -2,12 +2,16 @@
 //! and i686, types of functions. It is made from `include/nk.h` by the C compiler's own figures and committed, so that a
 //! change shows in review. `NETKIT_BLESS=1 cargo test --test abi_table` writes it.
 //!
+//! What nothing may change is written by hand: `capi/netkit_h.txt` and `c_tests/layout.c`, the functions and structures that
+//! programs written for `netkit.h` use.
+//!
 //! Figures come from assembler text, which a compiler writes for both targets without a C library for either.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const HEAD: &str = "\
 # The binary interface of libnetkit, made from include/nk.h by tests/abi_table.rs. Offsets, sizes and alignments in bytes,
@@ -35,10 +39,55 @@ fn the_binary_interface_is_the_committed_one() {
 fn handles_have_the_sizes_that_the_header_says() {
     let header = Header::read();
     let table = table(&header);
-    for (name, bytes) in [("nk_arena", 64), ("nk_model", 96)] {
+    for (name, bytes) in [("nk_arena", 64), ("nk_model", 96), ("nk_mlp", 16), ("nk_cnn", 16)] {
         assert!(table.contains(&format!("struct {name}: size {bytes} {bytes},")), "{name}\n{table}");
     }
-    assert!(header.functions.len() > 50 && header.structs.len() > 5 && header.enums.len() > 2);
+    assert!(header.functions.len() > 150 && header.structs.len() > 15 && header.enums.len() > 5);
+}
+
+/// A program may be made of files in several languages, which pass each other structures.
+#[test]
+fn every_standard_of_c_has_the_same_layout() {
+    let expressions = layout(&Header::read());
+    for target in TARGETS {
+        assert_eq!(figures(&expressions, target, "c99"), figures(&expressions, target, "c11"), "{target}");
+    }
+}
+
+#[test]
+fn structures_have_the_layout_that_programs_rely_on() {
+    for target in TARGETS {
+        let mut command = compiler("c11");
+        check(command.args(["-fsyntax-only", target]).arg(root().join("c_tests/layout.c")));
+    }
+}
+
+/// Calls each function with the types that programs written for `netkit.h` have.
+#[test]
+fn calls_of_netkit_h_compile() {
+    let list = std::fs::read_to_string(root().join("capi/netkit_h.txt")).expect("capi/netkit_h.txt is there");
+    let prototypes: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(prototypes.len(), 108, "functions of netkit.h");
+    let mut program = String::from("#include <netkit.h>\n");
+    for prototype in prototypes {
+        let (head, types) = prototype.strip_suffix(')').and_then(|line| line.split_once('(')).expect("a prototype");
+        let (result, name) = head.split_at(head.rfind([' ', '*']).expect("a result and a name") + 1);
+        let types = types.split(", ").filter(|&kind| kind != "void").enumerate();
+        let (parameters, arguments): (Vec<_>, Vec<_>) =
+            types.map(|(at, kind)| (format!("{kind} p{at}"), format!("p{at}"))).unzip();
+        let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
+        let parameters = if parameters.is_empty() { "void" } else { &parameters };
+        let give = if result == "void " { "" } else { "return " };
+        let _ = writeln!(program, "{result}call_{name}({parameters});");
+        let _ = writeln!(program, "{result}call_{name}({parameters}) {{ {give}{name}({arguments}); }}");
+    }
+    let source = scratch().join("calls.c");
+    std::fs::write(&source, program).expect("the target folder is writable");
+    for target in TARGETS {
+        check(
+            compiler("c11").args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", target]).arg(&source),
+        );
+    }
 }
 
 /// What the header declares, comments and conditions left out.
@@ -110,18 +159,23 @@ impl Header {
     }
 }
 
-/// The table; the C compiler fills in the figures.
-fn table(header: &Header) -> String {
+/// The expressions whose values are the layout of the header's types.
+fn layout(header: &Header) -> Vec<String> {
     let mut expressions = Vec::new();
     for (name, _) in &header.enums {
         expressions.push(format!("sizeof(enum {name})"));
     }
     for (name, fields) in &header.structs {
         expressions.push(format!("sizeof(struct {name})"));
-        expressions.push(format!("_Alignof(struct {name})"));
+        expressions.push(format!("__alignof__(struct {name})"));
         expressions.extend(fields.iter().map(|field| format!("offsetof(struct {name}, {})", field.name)));
     }
-    let [wide, narrow] = ["-m64", "-m32"].map(|target| figures(&expressions, target));
+    expressions
+}
+
+/// The table; the C compiler fills in the figures.
+fn table(header: &Header) -> String {
+    let [wide, narrow] = TARGETS.map(|target| figures(&layout(header), target, "c11"));
     let mut figures = wide.iter().zip(&narrow).map(|(wide, narrow)| format!("{wide} {narrow}"));
     let mut next = || figures.next().expect("a figure for each expression");
 
@@ -154,10 +208,8 @@ fn table(header: &Header) -> String {
 
 /// The values of constant expressions for a target, as the compiler writes them into assembler text. Each is written
 /// plus 1, because zeros are written in another way.
-fn figures(expressions: &[String], target: &str) -> Vec<u32> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("abi_table");
-    std::fs::create_dir_all(&folder).expect("the target folder is writable");
-    let source = folder.join(format!("figures{target}.c"));
+fn figures(expressions: &[String], target: &str, standard: &str) -> Vec<u32> {
+    let source = scratch().join(format!("figures{target}.{standard}.c"));
     let mut program =
         String::from("#include <nk.h>\nextern const unsigned int figures[];\nconst unsigned int figures[] = {\n");
     for expression in expressions {
@@ -166,14 +218,7 @@ fn figures(expressions: &[String], target: &str) -> Vec<u32> {
     program.push_str("};\n");
     std::fs::write(&source, program).expect("the target folder is writable");
 
-    let mut build = cc::Build::new();
-    build.target("x86_64-unknown-linux-gnu").host("x86_64-unknown-linux-gnu").opt_level(0);
-    build.cargo_metadata(false).cargo_warnings(false).std("c11").include(root().join("include"));
-    let mut command = build.try_get_compiler().expect("there is a C compiler").to_command();
-    command.args(["-ffreestanding", "-S", "-o", "-", target]).arg(&source);
-    let output = command.output().expect("the C compiler runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = check(compiler(standard).args(["-S", "-o", "-", target]).arg(&source));
     let values: Vec<u32> = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix(".long"))
@@ -181,6 +226,32 @@ fn figures(expressions: &[String], target: &str) -> Vec<u32> {
         .collect();
     assert_eq!(values.len(), expressions.len(), "{text}");
     values
+}
+
+/// Options for x86-64 and i686.
+const TARGETS: [&str; 2] = ["-m64", "-m32"];
+
+/// The C compiler, as for a target without a C library.
+fn compiler(standard: &str) -> Command {
+    let mut build = cc::Build::new();
+    build.target("x86_64-unknown-linux-gnu").host("x86_64-unknown-linux-gnu").opt_level(0);
+    build.cargo_metadata(false).cargo_warnings(false).std(standard).include(root().join("include"));
+    let mut command = build.try_get_compiler().expect("there is a C compiler").to_command();
+    command.arg("-ffreestanding");
+    command
+}
+
+/// Standard output of the compiler, which has to succeed.
+fn check(command: &mut Command) -> String {
+    let output = command.output().expect("the C compiler runs");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn scratch() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("abi_table");
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    folder
 }
 
 fn root() -> PathBuf {
