@@ -1,18 +1,5 @@
-/* MLPs: built by hand and loaded, in their normal and in every error case. */
-#include "by_hand.h"
-
-static unsigned char memory[4 * 1024 * 1024];
-static nk_arena_t arena;
-static float identity[4] = {1, 0, 0, 1}, zeros[4];
-static float input_values[2] = {1.0f, 2.0f}, output_values[4];
-
-static void fresh(void) { nk_arena_init(&arena, memory, sizeof memory); }
-
-static nk_tensor_t floats(float *data, uint32_t rows, uint32_t cols) {
-    nk_tensor_t tensor;
-    nk_tensor_view_2d(data, rows, cols, &tensor);
-    return tensor;
-}
+/* MLPs built by hand, in their normal and in every error case. */
+#include "mlp_parts.h"
 
 /* Two layers that change nothing. */
 static bool two_identities(nk_mlp_t *mlp, nk_activation_t last) {
@@ -75,7 +62,28 @@ static void one_layer(void) {
     nk_arena_t none;
     nk_arena_init(&none, NULL, 0);
     EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0.0f));
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &none, &input, &output), NK_ERR_ARENA_OVERFLOW);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &none, &input, &output), NK_ERR_ARENA_OVERFLOW, "free arena memory");
+}
+
+/* A first run that fails gives the buffers back that it took. */
+static void one_layer_that_cannot_run(void) {
+    nk_mlp_t mlp;
+    nk_tensor_t weights = floats(identity, 2, 2), bias = floats(zeros, 1, 2), input = floats(input_values, 1, 2);
+    nk_tensor_t output = floats(output_values, 1, 2), none = floats(NULL, 1, 2), little = floats(output_values, 1, 1);
+    nk_tensor_t odd = floats(input_values, 1, 1);
+    fresh();
+    EXPECT_OK(nk_mlp_create(&arena, 1, &mlp));
+    EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0.0f));
+    size_t used = nk_arena_used(&arena);
+    memset(output_values, 0x5A, sizeof output_values);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &odd, &output), NK_ERR_INVALID_ARGUMENT, "is 1, expected 2");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &none, &output), NK_ERR_INVALID_ARGUMENT, "input has no data");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &none), NK_ERR_INVALID_ARGUMENT, "output has no data");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &little), NK_ERR_BUFFER_TOO_SMALL, "expected at least 2");
+    EXPECT(nk_arena_used(&arena) == used && nk_arena_peak(&arena) > used);
+    EXPECT(all_bytes(output_values, sizeof output_values, 0x5A));
+    EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
+    EXPECT(nk_arena_used(&arena) > used && output_values[0] == 1.0f && output_values[1] == 2.0f);
 }
 
 static void batches(void) {
@@ -90,10 +98,42 @@ static void batches(void) {
     EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
     EXPECT(memcmp(rows, out, sizeof rows) == 0);
     input = floats(rows, 3, 2);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_INVALID_ARGUMENT, "is 6, expected 4");
     input = floats(rows, 2, 2);
     output = floats(out, 1, 2);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_BUFFER_TOO_SMALL);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_BUFFER_TOO_SMALL, "is 2, expected at least 4");
+}
+
+/* Batches of which only a later one lies where it must not: the first one is not run either. */
+static void later_batches_are_refused(void) {
+    static _Alignas(16) unsigned char room[8192];
+    float rows[6] = {1, 2, 3, 4, 5, 6};
+    nk_mlp_t mlp;
+    nk_arena_t buffers;
+    fresh();
+    /* The weights and behind them the buffers, each in front of which there is room for one batch. */
+    nk_arena_init(&buffers, room + 16, sizeof room - 16);
+    if (!two_identities(&mlp, NK_ACTIVATION_NONE) || !EXPECT_OK(nk_mlp_init_activation_buffers(&mlp, &buffers, 1))) {
+        return;
+    }
+    bool is_refused = false;
+    for (size_t at = 4; at + 16 <= 16 + nk_arena_used(&buffers); at += 4) {
+        nk_tensor_t apart = floats(rows, 2, 2), inside = floats((float *)(void *)(room + at), 2, 2);
+        if (at > 4) {
+            EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &apart, &inside), NK_ERR_INVALID_ARGUMENT, "memory of the model");
+        }
+        /* Weights may be read as an input, buffers may not. */
+        memset(rows, 0x5A, 16);
+        nk_status_t status = nk_mlp_forward(&mlp, &arena, &inside, &apart);
+        EXPECT(is_refused ? status == NK_ERR_INVALID_ARGUMENT : status == NK_OK || status == NK_ERR_INVALID_ARGUMENT);
+        is_refused = status != NK_OK;
+        EXPECT(!is_refused || all_bytes(rows, 16, 0x5A));
+    }
+    EXPECT(is_refused && all_bytes(room, 16, 0));
+    rows[0] = 1, rows[1] = 2, rows[2] = 3, rows[3] = 4;
+    nk_tensor_t input = floats(rows, 2, 2), output = floats(rows + 2, 2, 2);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_INVALID_ARGUMENT, "input and output overlap");
+    EXPECT(rows[2] == 3 && rows[4] == 5);
 }
 
 static void softmax_on_demand(void) {
@@ -122,16 +162,27 @@ static void softmax_on_demand(void) {
 }
 
 static void create_is_refused(void) {
+    const struct {
+        nk_arena_t *in;
+        uint32_t layers;
+        nk_status_t status;
+        const char *text;
+    } cases[] = {
+        {NULL, 1, NK_ERR_INVALID_ARGUMENT, "arena is NULL"},
+        {&arena, 0, NK_ERR_ARENA_OVERFLOW, "num_layers is 0, expected at least 1"},
+        {&arena, NK_MAX_LAYERS + 1, NK_ERR_LAYER_CONFIG, "num_layers is 101, expected at most 100"},
+        {&arena, UINT32_MAX, NK_ERR_LAYER_CONFIG, "num_layers"},
+    };
     nk_mlp_t mlp;
     nk_arena_t small;
-    memset(&mlp, 0xA5, sizeof mlp);
     fresh();
-    EXPECT_STATUS(nk_mlp_create(NULL, 1, &mlp), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_create(&arena, 1, NULL), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_create(&arena, 0, &mlp), NK_ERR_ARENA_OVERFLOW);
-    EXPECT(all_bytes(&mlp, sizeof mlp, 0));
-    EXPECT_STATUS(nk_mlp_create(&arena, NK_MAX_LAYERS + 1, &mlp), NK_ERR_LAYER_CONFIG);
-    EXPECT(nk_arena_used(&arena) == 0 && !nk_mlp_is_valid(&mlp));
+    EXPECT_ERROR(nk_mlp_create(&arena, 1, NULL), NK_ERR_INVALID_ARGUMENT, "mlp is NULL");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memset(&mlp, 0xA5, sizeof mlp);
+        EXPECT_ERROR(nk_mlp_create(cases[i].in, cases[i].layers, &mlp), cases[i].status, cases[i].text);
+        EXPECT_THAT(all_bytes(&mlp, sizeof mlp, 0) && !nk_mlp_is_valid(&mlp), "case %zu", i);
+    }
+    EXPECT(nk_arena_used(&arena) == 0);
     EXPECT_OK(nk_mlp_create(&arena, NK_MAX_LAYERS, &mlp));
     /* Every size up to enough is refused and taken back. */
     size_t need = nk_arena_used(&arena);
@@ -154,11 +205,17 @@ static void layers_are_refused(void) {
     EXPECT_OK(nk_mlp_create(&arena, 2, &mlp));
     EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, NULL, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &weights, NULL, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 2, &weights, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    const nk_status_t bad = NK_ERR_INVALID_ARGUMENT;
+    const nk_activation_t none = NK_ACTIVATION_NONE;
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 2, &weights, &bias, none, 0), bad, "layer_idx is 2, expected at most 1");
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, UINT32_MAX, &weights, &bias, none, 0), bad, "layer_idx");
     tensor = floats(NULL, 2, 2);
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "weights has no data");
     tensor = floats(NULL, 1, 2);
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &weights, &tensor, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &weights, &tensor, none, 0), bad, "bias has no data");
+    tensor = floats(identity, 0, 2);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "empty or too large");
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &weights, &tensor, none, 0), bad, "empty or too large");
     tensor = floats(zeros, 1, 3);
     EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &weights, &tensor, NK_ACTIVATION_NONE, 0), NK_ERR_WEIGHT_MISMATCH);
     nk_error_info_t info;
@@ -167,14 +224,18 @@ static void layers_are_refused(void) {
     EXPECT_OK(nk_last_error_info(&info));
     EXPECT(info.layer_index == 0 && info.needed == 2 && info.available == 3);
     nk_tensor_view_2d_int8(bytes, 2, 2, &tensor);
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "tensors of floats");
+    nk_tensor_view_2d_int8(bytes, 1, 2, &tensor);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &weights, &tensor, none, 0), bad, "tensors of floats");
     tensor = weights;
     tensor.stride[0] = 3;
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "follow each other");
+    tensor.rank = 1, tensor.stride[0] = 1;
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "rank 2: [out_features, in_features]");
     tensor.rank = 5;
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "rank of the tensor is 5");
     tensor.rank = 0;
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_layer(&mlp, 0, &tensor, &bias, none, 0), bad, "rank of the tensor is 0");
     /* A CNN is no MLP. */
     EXPECT_OK(nk_cnn_create(&arena, 1, &cnn));
     memcpy(&mlp, &cnn, sizeof mlp);
@@ -197,20 +258,18 @@ static void buffers_are_refused(void) {
     }
     size_t used = nk_arena_used(&arena);
     EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, NULL, 1), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 0), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, UINT32_MAX), NK_ERR_LAYER_CONFIG);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 0), NK_ERR_INVALID_ARGUMENT, "batch_rows is 0");
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, UINT32_MAX), NK_ERR_LAYER_CONFIG, "large");
     /* Layers that do not fit each other. */
     EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &wide, &three, NK_ACTIVATION_NONE, 0));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_WEIGHT_MISMATCH);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_WEIGHT_MISMATCH, "layer 1 (dense): ");
     nk_tensor_t nan_weights = floats(bad, 2, 2);
     EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &nan_weights, &bias, NK_ACTIVATION_NONE, 0));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT);
-    EXPECT(strncmp(nk_last_error(), "layer 1 (dense): ", 17) == 0);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT, "layer 1 (dense): ");
     nk_tensor_t nan_bias = floats(bad + 2, 1, 2);
     EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &weights, &bias, NK_ACTIVATION_NONE, 0));
     EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &nan_bias, NK_ACTIVATION_NONE, 0));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT);
-    EXPECT(strncmp(nk_last_error(), "layer 0 (dense): ", 17) == 0);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT, "layer 0 (dense): ");
     EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0));
     EXPECT(nk_arena_used(&arena) == used && !nk_mlp_has_activation_buffers(&mlp));
     /* Weights where the arena would put its own things. */
@@ -218,7 +277,8 @@ static void buffers_are_refused(void) {
     memcpy(inside, identity, sizeof identity);
     nk_tensor_t free_weights = floats(inside, 2, 2);
     EXPECT_OK(nk_mlp_init_layer(&mlp, 1, &free_weights, &bias, NK_ACTIVATION_NONE, 0));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_INVALID_ARGUMENT, "free part of the arena");
+    EXPECT(memcmp(inside, identity, sizeof identity) == 0);
     /* Every size up to enough is refused and taken back; what is enough works. */
     static unsigned char other[8192];
     nk_arena_t small;
@@ -238,7 +298,8 @@ static void buffers_are_refused(void) {
     /* A layer that was never described. */
     EXPECT_OK(nk_mlp_create(&arena, 2, &mlp));
     EXPECT_OK(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_NOT_INITIALIZED);
+    EXPECT_ERROR(nk_mlp_init_activation_buffers(&mlp, &arena, 1), NK_ERR_NOT_INITIALIZED,
+                 "layer 1: this layer was not initialised");
 }
 
 static void forward_is_refused(void) {
@@ -257,15 +318,25 @@ static void forward_is_refused(void) {
     EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, NULL, &output), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, NULL), NK_ERR_INVALID_ARGUMENT);
     nk_tensor_view_2d_int8(bytes, 1, 2, &tensor);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &tensor, &output), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &tensor), NK_ERR_INVALID_ARGUMENT);
+    const nk_status_t bad = NK_ERR_INVALID_ARGUMENT;
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "the network is float");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), bad, "output has another type");
     tensor = floats(NULL, 1, 2);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &tensor, &output), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &tensor), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "input has no data");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), bad, "output has no data");
     tensor = floats(input_values, 1, 1);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &tensor, &output), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "elements of input is 1, expected 2");
+    tensor = floats(input_values, 0, 2);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "empty or too large");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), bad, "empty or too large");
     tensor = floats(output_values, 1, 1);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &tensor), NK_ERR_BUFFER_TOO_SMALL);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), NK_ERR_BUFFER_TOO_SMALL, "expected at least 2");
+    tensor = floats((float *)(void *)((unsigned char *)output_values + 2), 1, 2);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "aligned to 4");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), bad, "aligned to 4");
+    tensor = floats((float *)(void *)(memory + round_up(nk_arena_used(&arena) - 64, 4)), 1, 2);
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &tensor, &output), bad, "memory of the model");
+    EXPECT_ERROR(nk_mlp_forward(&mlp, &arena, &input, &tensor), bad, "memory of the model");
     EXPECT(all_bytes(output_values, sizeof output_values, 0x5A));
     /* The arena argument need not be the network's, and may be empty. */
     nk_arena_t none;
@@ -273,231 +344,16 @@ static void forward_is_refused(void) {
     EXPECT_OK(nk_mlp_forward(&mlp, &none, &input, &output));
 }
 
-static void queries_without_network(void) {
-    static const unsigned char fills[] = {0x00, 0x55, 0xA5, 0xFF};
-    for (size_t i = 0; i < sizeof fills; i++) {
-        nk_mlp_t mlp;
-        memset(&mlp, fills[i], sizeof mlp);
-        EXPECT(!nk_mlp_is_valid(&mlp) && !nk_mlp_has_activation_buffers(&mlp) && !nk_mlp_is_quantized(&mlp));
-        nk_mlp_set_omit_final_softmax(&mlp, true);
-        EXPECT(!nk_mlp_omit_final_softmax(&mlp) && all_bytes(&mlp, sizeof mlp, fills[i]));
-    }
-    nk_mlp_set_omit_final_softmax(NULL, true);
-    EXPECT(!nk_mlp_is_valid(NULL) && !nk_mlp_has_activation_buffers(NULL) && !nk_mlp_is_quantized(NULL) &&
-           !nk_mlp_omit_final_softmax(NULL));
-}
-
-/* ---- loading ---- */
-
-static void loads(void) {
-    nk_mlp_t mlp;
-    nk_arch_info_t info;
-    nk_tensor_t input = floats(input_values, 1, 2), output = floats(output_values, 1, 2);
-    model_file file = need_model("models/test_mlp.nk");
-    memset(&mlp, 0xA5, sizeof mlp);
-    memset(&info, 0x5A, sizeof info);
-    fresh();
-    EXPECT_OK(nk_mlp_load("models/test_mlp.nk", &arena, &mlp, &info));
-    EXPECT(nk_mlp_is_valid(&mlp) && nk_mlp_has_activation_buffers(&mlp) && !nk_mlp_is_quantized(&mlp));
-    EXPECT(info.kind == NK_NETWORK_MLP && info.input_elements == 2 && info.output_elements == 2 && info.version == 3);
-    EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
-    EXPECT(is_close(output_values[0], 3.0f) && is_close(output_values[1], 3.0f));
-    /* The layers of a loaded network stay, and so do its buffers. */
-    nk_tensor_t weights = floats(identity, 2, 2), bias = floats(zeros, 1, 2);
-    EXPECT_STATUS(nk_mlp_init_layer(&mlp, 0, &weights, &bias, NK_ACTIVATION_NONE, 0), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_OK(nk_mlp_init_activation_buffers(&mlp, &arena, 1));
-    EXPECT_STATUS(nk_mlp_init_activation_buffers(&mlp, &arena, 2), NK_ERR_LAYER_CONFIG);
-    /* No room beside the arena_bytes of the plan and what the header names. */
-    nk_memory_plan_t plan = plan_of(&file);
-    for (size_t offset = 0; offset < 8; offset++) {
-        nk_arena_init(&arena, memory + offset, plan.arena_bytes + 256);
-        EXPECT_OK(nk_mlp_load_memory(file.bytes, file.size, &arena, &mlp, NULL));
-        EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
-        EXPECT(is_close(output_values[0], 3.0f) && is_close(output_values[1], 3.0f));
-    }
-    /* At an odd address, where the weights are copied. */
-    memmove(memory + 65537, file.bytes, file.size);
-    nk_arena_init(&arena, memory, 65536);
-    EXPECT_OK(nk_mlp_load_memory(memory + 65537, file.size, &arena, &mlp, NULL));
-    EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
-    EXPECT(is_close(output_values[0], 3.0f) && is_close(output_values[1], 3.0f));
-    free(file.bytes);
-    /* A file goes with its arena. */
-    EXPECT_OK(nk_mlp_load("models/test_mlp.nk", &arena, &mlp, NULL));
-    nk_arena_reset(&arena);
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &input, &output), NK_ERR_MODEL_NOT_LOADED);
-}
-
-static void loads_int8(void) {
-    static int8_t in[256], out[10], wanted[10];
-    nk_mlp_t mlp;
-    nk_model_t model;
-    nk_tensor_t input, output, wrong = floats(input_values, 1, 2);
-    uint32_t count;
-    fresh();
-    if (!EXPECT_OK(nk_mlp_load("models/digits_mlp_int8.nk", &arena, &mlp, NULL)) ||
-        !EXPECT_OK(nk_load("models/digits_mlp_int8.nk", &arena, &model))) {
-        return;
-    }
-    EXPECT(nk_mlp_is_quantized(&mlp));
-    fill_model_input(&model, in, 3);
-    nk_tensor_view_2d_int8(in, 1, 256, &input);
-    nk_tensor_view_2d_int8(out, 1, 10, &output);
-    for (int omit = 0; omit < 2; omit++) {
-        nk_mlp_set_omit_final_softmax(&mlp, omit == 1);
-        nk_model_set_omit_final_softmax(&model, omit == 1);
-        EXPECT(nk_mlp_omit_final_softmax(&mlp) == (omit == 1));
-        EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
-        EXPECT_OK(nk_model_run_int8(&model, &arena, in, 256, wanted, 10, &count));
-        EXPECT(memcmp(out, wanted, sizeof out) == 0);
-    }
-    EXPECT_STATUS(nk_mlp_forward(&mlp, &arena, &wrong, &output), NK_ERR_INVALID_ARGUMENT);
-}
-
-static void loading_is_refused(void) {
-    nk_mlp_t mlp, before;
-    nk_arch_info_t info;
-    model_file file = need_model("models/test_mlp.nk"), other = need_model("models/test_cnn.nk");
-    nk_tensor_t input = floats(input_values, 1, 2), output = floats(output_values, 1, 2);
-    fresh();
-    memset(&info, 0x5A, sizeof info);
-    EXPECT_OK(nk_mlp_load("models/test_mlp.nk", &arena, &mlp, NULL));
-    before = mlp;
-    size_t used = nk_arena_used(&arena);
-    EXPECT_STATUS(nk_mlp_load(NULL, &arena, &mlp, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load("models/test_mlp.nk", NULL, &mlp, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load("models/test_mlp.nk", &arena, NULL, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load_memory(NULL, 8, &arena, &mlp, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, 0, &arena, &mlp, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, file.size, NULL, &mlp, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, file.size, &arena, NULL, &info), NK_ERR_INVALID_ARGUMENT);
-    /* From memory the handle survives what is no MLP. */
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, 40, &arena, &mlp, &info), NK_ERR_MODEL_PARSE);
-    EXPECT_STATUS(nk_mlp_load_memory(other.bytes, other.size, &arena, &mlp, &info), NK_ERR_UNSUPPORTED_NETWORK);
-    EXPECT(nk_last_error()[0] != '\0');
-    EXPECT(memcmp(&mlp, &before, sizeof mlp) == 0);
-    EXPECT_OK(nk_mlp_forward(&mlp, &arena, &input, &output));
-    /* Not what cannot be placed. */
-    nk_arena_t small;
-    static unsigned char little[512];
-    nk_arena_init(&small, little, sizeof little);
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, file.size, &small, &mlp, &info), NK_ERR_ARENA_OVERFLOW);
-    EXPECT(all_bytes(&mlp, sizeof mlp, 0) && nk_arena_used(&small) == 0);
-    /* From a file it is empty after any failure. */
-    static const struct { const char *path; nk_status_t status; } bad[] = {
-        {"models/no_such_model.nk", NK_ERR_MODEL_OPEN},
-        {"models/README.md", NK_ERR_MODEL_PARSE},
-        {"models/test_cnn.nk", NK_ERR_UNSUPPORTED_NETWORK},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        mlp = before;
-        EXPECT_STATUS(nk_mlp_load(bad[i].path, &arena, &mlp, &info), bad[i].status);
-        EXPECT(all_bytes(&mlp, sizeof mlp, 0));
-    }
-    EXPECT(nk_arena_used(&arena) == used && all_bytes(&info, sizeof info, 0x5A));
-    EXPECT_OK(nk_mlp_forward(&before, &arena, &input, &output));
-    free(file.bytes);
-    free(other.bytes);
-}
-
-static void loads_either(void) {
-    nk_mlp_t mlp;
-    nk_cnn_t cnn;
-    nk_arch_info_t info;
-    nk_network_kind_t kind = NK_NETWORK_UNKNOWN;
-    fresh();
-    memset(&mlp, 0x5A, sizeof mlp);
-    memset(&cnn, 0x5A, sizeof cnn);
-    EXPECT_OK(nk_model_load_auto("models/test_mlp.nk", &arena, &kind, &mlp, &cnn, &info));
-    EXPECT(kind == NK_NETWORK_MLP && nk_mlp_is_valid(&mlp) && all_bytes(&cnn, sizeof cnn, 0x5A));
-    EXPECT(info.kind == NK_NETWORK_MLP && info.input_elements == 2);
-    EXPECT_OK(nk_model_load_auto("models/test_cnn.nk", &arena, &kind, &mlp, &cnn, NULL));
-    EXPECT(kind == NK_NETWORK_CNN && nk_cnn_is_valid(&cnn) && nk_mlp_is_valid(&mlp));
-    EXPECT_OK(nk_model_load_auto("models/test_cnn.nk", &arena, &kind, NULL, NULL, NULL));
-    /* Nothing changes on a failure. */
-    nk_mlp_t old_mlp = mlp;
-    nk_cnn_t old_cnn = cnn;
-    size_t used = nk_arena_used(&arena);
-    memset(&info, 0x5A, sizeof info);
-    EXPECT_STATUS(nk_model_load_auto(NULL, &arena, &kind, &mlp, &cnn, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_load_auto("models/test_mlp.nk", NULL, &kind, &mlp, &cnn, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_load_auto("models/test_mlp.nk", &arena, NULL, &mlp, &cnn, &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_load_auto("models/none.nk", &arena, &kind, &mlp, &cnn, &info), NK_ERR_MODEL_OPEN);
-    EXPECT_STATUS(nk_model_load_auto("models/README.md", &arena, &kind, &mlp, &cnn, &info), NK_ERR_MODEL_PARSE);
-    nk_arena_t none;
-    nk_arena_init(&none, NULL, 0);
-    EXPECT_STATUS(nk_model_load_auto("models/test_mlp.nk", &none, &kind, &mlp, &cnn, &info), NK_ERR_ARENA_OVERFLOW);
-    EXPECT(kind == NK_NETWORK_CNN && memcmp(&mlp, &old_mlp, sizeof mlp) == 0 && memcmp(&cnn, &old_cnn, sizeof cnn) == 0);
-    EXPECT(nk_arena_used(&arena) == used && all_bytes(&info, sizeof info, 0x5A));
-}
-
-/* A kind that nobody knows. */
-static void loads_unknown_kind(void) {
-    model_file file = need_model("models/test_mlp.nk");
-    nk_mlp_t mlp;
-    nk_cnn_t cnn;
-    fresh();
-    file.bytes[8] = 7;
-    EXPECT_STATUS(nk_mlp_load_memory(file.bytes, file.size, &arena, &mlp, NULL), NK_ERR_UNSUPPORTED_NETWORK);
-    EXPECT_STATUS(nk_cnn_load_memory(file.bytes, file.size, &arena, &cnn, NULL), NK_ERR_UNSUPPORTED_NETWORK);
-    char path[] = "unknown_kind_XXXXXX";
-    int descriptor = mkstemp(path);
-    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    if (EXPECT(stream != NULL)) {
-        nk_network_kind_t kind = NK_NETWORK_UNKNOWN;
-        fwrite(file.bytes, 1, file.size, stream);
-        fclose(stream);
-        EXPECT_STATUS(nk_model_load_auto(path, &arena, &kind, &mlp, &cnn, NULL), NK_ERR_LAYER_CONFIG);
-        remove(path);
-    }
-    EXPECT(nk_arena_used(&arena) == 0);
-    free(file.bytes);
-}
-
-/* Every float MLP: built by hand from its own weights it gives what it gives when it is loaded, bit by bit. */
-static void same_as_loaded(const model_file *file) {
-    nk_mlp_t hand, loaded;
-    nk_arch_info_t info;
-    if (is_int8_model(file) || file->bytes[8] != 1) {
-        return;
-    }
-    fresh();
-    if (!EXPECT_OK(nk_mlp_load_memory(file->bytes, file->size, &arena, &loaded, &info)) ||
-        !describe_mlp(file, &arena, &hand)) {
-        return;
-    }
-    EXPECT_OK(nk_mlp_init_activation_buffers(&hand, &arena, info.input_shape[0]));
-    float *in = (float *)must_alloc(info.input_elements * sizeof(float));
-    float *a = (float *)must_alloc(info.output_elements * sizeof(float));
-    float *b = (float *)must_alloc(info.output_elements * sizeof(float));
-    nk_tensor_t input = floats(in, info.input_shape[0], info.input_shape[1]);
-    nk_tensor_t out_a = floats(a, 1, info.output_elements), out_b = floats(b, 1, info.output_elements);
-    fill_input(in, info.input_elements, 11);
-    EXPECT_OK(nk_mlp_forward(&hand, &arena, &input, &out_a));
-    EXPECT_OK(nk_mlp_forward(&loaded, &arena, &input, &out_b));
-    EXPECT(memcmp(a, b, info.output_elements * sizeof(float)) == 0);
-    free(in);
-    free(a);
-    free(b);
-}
-
-int main(int argc, char **argv) {
-    if (argc == 1) {
-        RUN(by_hand);
-        RUN(one_layer);
-        RUN(batches);
-        RUN(softmax_on_demand);
-        RUN(create_is_refused);
-        RUN(layers_are_refused);
-        RUN(buffers_are_refused);
-        RUN(forward_is_refused);
-        RUN(queries_without_network);
-        RUN(loads);
-        RUN(loads_int8);
-        RUN(loading_is_refused);
-        RUN(loads_either);
-        RUN(loads_unknown_kind);
-    }
-    for_each_model(argc, argv, "same_as_loaded", same_as_loaded);
+int main(void) {
+    RUN(by_hand);
+    RUN(one_layer);
+    RUN(one_layer_that_cannot_run);
+    RUN(batches);
+    RUN(later_batches_are_refused);
+    RUN(softmax_on_demand);
+    RUN(create_is_refused);
+    RUN(layers_are_refused);
+    RUN(buffers_are_refused);
+    RUN(forward_is_refused);
     return report();
 }
