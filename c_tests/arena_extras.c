@@ -75,8 +75,8 @@ static void marks_that_are_refused(void) {
     nk_arena_alloc(&arena, 32, 1);
     EXPECT(nk_arena_mark(NULL) == 0 && nk_arena_mark(&garbage) == 0);
     EXPECT_STATUS(nk_arena_rewind(NULL, 0), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arena_rewind(&arena, 33), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arena_rewind(&arena, SIZE_MAX), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_arena_rewind(&arena, 33), NK_ERR_INVALID_ARGUMENT, "mark is 33, expected at most 32");
+    EXPECT_ERROR(nk_arena_rewind(&arena, SIZE_MAX), NK_ERR_INVALID_ARGUMENT, "expected at most 32");
     EXPECT_STATUS(nk_arena_rewind(&garbage, 1), NK_ERR_INVALID_ARGUMENT);
     EXPECT_OK(nk_arena_rewind(&garbage, 0));
     EXPECT(nk_arena_used(&arena) == 32);
@@ -196,21 +196,26 @@ static void allocators_that_are_refused(void) {
     nk_arena_init(&arena, memory, 99);
     EXPECT_STATUS(nk_arena_init_allocator(NULL, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 64, NULL), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 0, &allocator), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 24, &allocator), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 0, 64, &allocator), NK_ERR_ARENA_OVERFLOW);
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, SIZE_MAX, 64, &allocator), NK_ERR_ARENA_OVERFLOW);
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 64, 0, &allocator), NK_ERR_INVALID_ARGUMENT,
+                 "alignment is 0; no power of two");
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 64, 24, &allocator), NK_ERR_INVALID_ARGUMENT,
+                 "alignment is 24; no power of two");
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 0, 64, &allocator), NK_ERR_ARENA_OVERFLOW,
+                 "the allocator has no block");
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, SIZE_MAX, 64, &allocator), NK_ERR_ARENA_OVERFLOW,
+                 "the allocator has no block");
     EXPECT(mine.taken == 0);
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, sizeof mine.bytes, 64, &allocator), NK_ERR_ARENA_OVERFLOW);
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, sizeof mine.bytes, 64, &allocator), NK_ERR_ARENA_OVERFLOW,
+                 "the allocator has no block");
     EXPECT(mine.taken == 1 && mine.given_back == 0);
     mine.shift = 32;
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT, "misaligned block");
     EXPECT(mine.taken == 2 && mine.given_back == 1 && mine.is_right);
     allocator.alloc = NULL;
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT, "has no alloc");
     allocator.alloc = take;
     allocator.struct_size = 4;
-    EXPECT_STATUS(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_arena_init_allocator(&arena, 64, 64, &allocator), NK_ERR_INVALID_ARGUMENT, "struct_size is 4");
     EXPECT(mine.taken == 2 && nk_arena_capacity(&arena) == 99); /* the handle stays */
 }
 

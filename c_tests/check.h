@@ -66,6 +66,15 @@ CHECK_UNUSED static bool check_status(nk_status_t found, nk_status_t wanted, con
 #define EXPECT_STATUS(call, wanted) check_status((call), (wanted), #call, __FILE__, __LINE__)
 #define EXPECT_OK(call) EXPECT_STATUS(call, NK_OK)
 
+CHECK_UNUSED static bool check_error(nk_status_t found, nk_status_t wanted, const char *words, const char *call,
+                                     const char *file, int line) {
+    return check_status(found, wanted, call, file, line) &&
+           check_note(strstr(nk_last_error(), words) != NULL, file, line, "%s: no \"%s\" in the text", call, words);
+}
+
+/* The call fails with this status, and the text of the last error has these words in it. */
+#define EXPECT_ERROR(call, wanted, words) check_error((call), (wanted), (words), #call, __FILE__, __LINE__)
+
 CHECK_UNUSED static void check_begin(void) {
     check_failed_here = 0;
     nk_clear_last_error();

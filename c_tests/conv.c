@@ -179,9 +179,16 @@ static void conv2d_is_refused(void) {
     EXPECT_PRINTS(nk_conv2d_forward(&conv, &in, &out), "Conv2D: the convolution is too large\n");
     conv = good, conv.weights = NULL;
     EXPECT_PRINTS(nk_conv2d_forward(&conv, &in, &out), "Conv2D: the weights are NULL\n");
+    const char *odd = "Conv2D: weights or bias lie at an address that is no multiple of 4\n";
     conv = good, conv.bias = (float *)(void *)((unsigned char *)bias + 2);
-    EXPECT_PRINTS(nk_conv2d_forward(&conv, &in, &out),
-                  "Conv2D: weights or bias lie at an address that is no multiple of 4\n");
+    EXPECT_PRINTS(nk_conv2d_forward(&conv, &in, &out), odd);
+    conv = good, conv.weights = (float *)(void *)((unsigned char *)weights + 1);
+    EXPECT_PRINTS(nk_conv2d_forward(&conv, &in, &out), odd);
+    const char *odd_tensor = "Conv2D: the tensor's values lie at an address that is no multiple of 4\n";
+    t = in, t.data = (unsigned char *)input + 1;
+    EXPECT_PRINTS(nk_conv2d_forward(&good, &t, &out), odd_tensor);
+    t = out, t.data = (unsigned char *)output + 2;
+    EXPECT_PRINTS(nk_conv2d_forward(&good, &in, &t), odd_tensor);
 
     t = out, t.dtype = NK_DTYPE_INT8;
     EXPECT_PRINTS(nk_conv2d_forward(&good, &in, &t), "Conv2D: the tensor is not of type float32\n");
@@ -228,13 +235,29 @@ static void depthwise_is_refused(void) {
     EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), "DepthwiseConv2D: the convolution is too large\n");
     conv = good, conv.weights = NULL;
     EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), "DepthwiseConv2D: the weights are NULL\n");
+    const char *odd = "DepthwiseConv2D: weights or bias lie at an address that is no multiple of 4\n";
+    conv = good, conv.bias = (float *)(void *)((unsigned char *)bias + 2);
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), odd);
+    conv = good, conv.weights = (float *)(void *)((unsigned char *)weights + 1);
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), odd);
+    const char *odd_tensor = "DepthwiseConv2D: the tensor's values lie at an address that is no multiple of 4\n";
+    t = in, t.data = (unsigned char *)input + 3;
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &t, &out), odd_tensor);
+    nk_tensor_view_2d(input, 25, 4, &t);
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &t, &out), mismatch);
+    nk_tensor_view_2d(output, 25, 4, &t);
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &in, &t), mismatch);
     t = in, t.dtype = NK_DTYPE_INT32;
     EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &t, &out),
                   "DepthwiseConv2D: the tensor is not of type float32\n");
     t = out, t.data = NULL;
     EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &in, &t), "DepthwiseConv2D: the tensor has no values\n");
-    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &in, &in),
-                  "DepthwiseConv2D: the output overlaps the input, the weights or the bias\n");
+    const char *overlap = "DepthwiseConv2D: the output overlaps the input, the weights or the bias\n";
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&good, &in, &in), overlap);
+    conv = good, conv.weights = output + 99;
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), overlap);
+    conv = good, conv.bias = output;
+    EXPECT_PRINTS(nk_depthwise_conv2d_forward(&conv, &in, &out), overlap);
     EXPECT(all_bytes(output, sizeof output, 0xA5));
 }
 

@@ -152,6 +152,42 @@ static void a_hook_stops_the_run(void) {
     EXPECT_OK(nk_run(&model, input, sizeof input, output, sizeof output, NULL));
 }
 
+/* All ways to run a model tell that they were stopped, and no number of values; the next run is whole again. */
+static void a_hook_stops_every_kind_of_run(void) {
+    static _Alignas(64) unsigned char scratch[16 * 1024];
+    static float floats[256], scores[10];
+    static int8_t codes[256], code_scores[10];
+    nk_arena_t arena;
+    nk_model_t model;
+    uint32_t count = 77;
+    size_t written = 77;
+    for (int is_int8 = 0; is_int8 < 2; is_int8++) {
+        if (!load(is_int8 ? "models/digits_mlp_int8.nk" : "models/digits_mlp.nk", &arena, &model)) {
+            return;
+        }
+        size_t in = nk_model_input_bytes(&model), out = nk_model_output_bytes(&model), used = nk_arena_used(&arena);
+        seen mine = {&model, 0, 0, 0, NULL, true};
+        EXPECT(nk_model_scratch_bytes(&model) <= sizeof scratch);
+        EXPECT_OK(nk_model_set_layer_hook(&model, watch, &mine));
+#define EXPECT_STOPPED(call) (mine.events = 0, EXPECT_ERROR(call, NK_ERR_STOPPED, "layer 0 (dense)"))
+        if (is_int8) {
+            EXPECT_STOPPED(nk_model_run_int8(&model, &arena, codes, 256, code_scores, 10, &count));
+        } else {
+            EXPECT_STOPPED(nk_model_run(&model, &arena, floats, 256, scores, 10, &count));
+            EXPECT_STOPPED(nk_forward(&model, &arena, floats, 256, scores, 10, &count));
+        }
+        EXPECT_STOPPED(nk_model_run_auto(&model, &arena, floats, 256, scores, 10, &count));
+        EXPECT_STOPPED(nk_run(&model, floats, in, scores, out, &written));
+        EXPECT_STOPPED(nk_model_run_scratch(&model, scratch, sizeof scratch, floats, in, scores, out, &written));
+        EXPECT(count == 77 && written == 77 && nk_arena_used(&arena) == used);
+        mine.stop_at = -1;
+        mine.events = 0;
+        EXPECT_OK(nk_run(&model, floats, in, scores, out, &written));
+        EXPECT(written == out);
+        written = 77;
+    }
+}
+
 /* All ways to run a model, and copies of its handle, share the hook; loading starts without one. */
 static void a_hook_belongs_to_the_model(void) {
     static _Alignas(64) unsigned char scratch[16 * 1024];
@@ -185,12 +221,13 @@ static void a_hook_needs_a_model(void) {
     nk_arena_t arena;
     nk_model_t model;
     memset(&model, 0xA5, sizeof model);
-    EXPECT_STATUS(nk_model_set_layer_hook(NULL, watch, NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_model_set_layer_hook(NULL, watch, &model), NK_ERR_INVALID_ARGUMENT, "model is NULL");
     EXPECT_STATUS(nk_model_set_layer_hook(&model, watch, NULL), NK_ERR_MODEL_NOT_LOADED);
     EXPECT_STATUS(nk_model_set_layer_hook(&model, NULL, NULL), NK_ERR_MODEL_NOT_LOADED);
     if (load("models/test_mlp.nk", &arena, &model)) {
+        EXPECT_OK(nk_model_set_layer_hook(&model, NULL, &model));
         nk_arena_reset(&arena);
-        EXPECT_STATUS(nk_model_set_layer_hook(&model, watch, NULL), NK_ERR_MODEL_NOT_LOADED);
+        EXPECT_ERROR(nk_model_set_layer_hook(&model, watch, NULL), NK_ERR_MODEL_NOT_LOADED, "the model ended");
     }
 }
 
@@ -237,6 +274,60 @@ static void the_clock_times_layers(void) {
     EXPECT(mine.elapsed > 0 && mine.elapsed < 60000000000u && time == 0);
 }
 
+/* ---- functions that need no user pointer, and pointers without a function ---- */
+
+static int calls_without_user;
+
+static int32_t hook_without_user(void *user, const nk_layer_event_t *event) {
+    EXPECT(event->struct_size == sizeof *event);
+    calls_without_user += user == NULL;
+    return 0;
+}
+
+static uint64_t clock_without_user(void *user) {
+    calls_without_user += user == NULL;
+    return 0;
+}
+
+static void log_without_user(void *user, int32_t level, const char *words, size_t length) {
+    calls_without_user += user == NULL && level == NK_LOG_ERROR && strlen(words) >= length;
+}
+
+static void write_without_user(void *user, const char *words, size_t length) {
+    calls_without_user += user == NULL && words != NULL && length > 0;
+}
+
+static void a_user_pointer_may_be_null(void) {
+    nk_arena_t arena;
+    nk_model_t model;
+    float values[2] = {1, 2}, output[2];
+    model_file file = need_model("models/test_mlp.nk");
+    if (!load("models/test_mlp.nk", &arena, &model)) {
+        return;
+    }
+    EXPECT_OK(nk_model_set_layer_hook(&model, hook_without_user, NULL));
+    nk_set_clock(clock_without_user, NULL);
+    EXPECT_OK(nk_run(&model, values, sizeof values, output, sizeof output, NULL));
+    EXPECT(calls_without_user == 8); /* two layers, before and after, each with a look at the clock */
+    nk_set_clock(NULL, &file);
+    nk_set_log_callback(log_without_user, NULL);
+    EXPECT_STATUS(nk_arch_print(NULL), NK_ERR_INVALID_ARGUMENT);
+    nk_set_log_callback(NULL, &file);
+    EXPECT_STATUS(nk_arch_print(NULL), NK_ERR_INVALID_ARGUMENT);
+    EXPECT(calls_without_user == 9);
+    EXPECT_OK(nk_arch_write(file.bytes, file.size, write_without_user, NULL));
+    int written = calls_without_user;
+    EXPECT(written > 10);
+    nk_set_print_callback(write_without_user, NULL);
+    EXPECT_OK(nk_arch_print("models/test_mlp.nk"));
+    nk_set_print_callback(NULL, &file);
+    EXPECT(calls_without_user > written);
+    written = calls_without_user;
+    EXPECT_OK(nk_arch_print("models/test_mlp.nk"));
+    EXPECT(calls_without_user == written);
+    free(file.bytes);
+}
+
 /* ---- layers ---- */
 
 static void layer_questions(void) {
@@ -246,7 +337,8 @@ static void layer_questions(void) {
     memset(&none, 0, sizeof none);
     memset(&info, 0, sizeof info);
     EXPECT(nk_model_layer_count(NULL) == 0 && nk_model_layer_count(&none) == 0);
-    EXPECT_STATUS(nk_model_layer_info(&none, 0, &info), NK_ERR_INVALID_ARGUMENT); /* no struct_size */
+    EXPECT_ERROR(nk_model_layer_info(&none, 0, &info), NK_ERR_INVALID_ARGUMENT,
+                 "struct_size is 0"); /* no struct_size */
     info.struct_size = (uint32_t)sizeof info;
     EXPECT_STATUS(nk_model_layer_info(&none, 0, &info), NK_ERR_MODEL_NOT_LOADED);
     EXPECT_STATUS(nk_model_layer_info(NULL, 0, &info), NK_ERR_INVALID_ARGUMENT);
@@ -254,8 +346,9 @@ static void layer_questions(void) {
         return;
     }
     EXPECT_STATUS(nk_model_layer_info(&model, 0, NULL), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_layer_info(&model, nk_model_layer_count(&model), &info), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_layer_info(&model, UINT32_MAX, &info), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_model_layer_info(&model, nk_model_layer_count(&model), &info), NK_ERR_INVALID_ARGUMENT,
+                 "layer index is 2, expected at most 1");
+    EXPECT_ERROR(nk_model_layer_info(&model, UINT32_MAX, &info), NK_ERR_INVALID_ARGUMENT, "expected at most 1");
     EXPECT(info.macs == 0 && info.out_rank == 0);
     EXPECT_OK(nk_model_layer_info(&model, 0, &info));
     EXPECT(info.type == NK_CNN_BLOCK_DENSE && info.in_rank == 2 && info.in_shape[0] == 1 && info.in_shape[1] == 2);
@@ -264,7 +357,7 @@ static void layer_questions(void) {
     EXPECT(info.in_quant.scale == 0 && info.in_quant.zero_point == 0 && info.out_quant.scale == 0);
     EXPECT(info.struct_size == sizeof info);
     nk_arena_reset(&arena);
-    EXPECT_STATUS(nk_model_layer_info(&model, 0, &info), NK_ERR_MODEL_NOT_LOADED);
+    EXPECT_ERROR(nk_model_layer_info(&model, 0, &info), NK_ERR_MODEL_NOT_LOADED, "the model ended");
 }
 
 static void block_names(void) {
@@ -350,8 +443,8 @@ static void a_summary_goes_to_a_function(void) {
     EXPECT(summary.bytes[summary.length - 1] == '\n');
     empty(&summary);
     EXPECT_STATUS(nk_arch_write(NULL, file.size, collect, &summary), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arch_write(file.bytes, 0, collect, &summary), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_arch_write(file.bytes, file.size, NULL, &summary), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_arch_write(file.bytes, 0, collect, &summary), NK_ERR_INVALID_ARGUMENT, "size is 0");
+    EXPECT_ERROR(nk_arch_write(file.bytes, file.size, NULL, &summary), NK_ERR_INVALID_ARGUMENT, "fn is NULL");
     EXPECT_STATUS(nk_arch_write(file.bytes, 60, collect, &summary), NK_ERR_MODEL_READ);
     file.bytes[0] = 'X';
     EXPECT_STATUS(nk_arch_write(file.bytes, file.size, collect, &summary), NK_ERR_MODEL_PARSE);
@@ -368,9 +461,11 @@ static void build_info(void) {
 
 int main(int argc, char **argv) {
     RUN(a_hook_stops_the_run);
+    RUN(a_hook_stops_every_kind_of_run);
     RUN(a_hook_belongs_to_the_model);
     RUN(a_hook_needs_a_model);
     RUN(the_clock_times_layers);
+    RUN(a_user_pointer_may_be_null);
     RUN(layer_questions);
     RUN(block_names);
     RUN(the_log_gets_what_fails);

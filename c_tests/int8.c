@@ -80,11 +80,14 @@ static void wrong_counts_are_refused(void) {
         return;
     }
     memset(other_codes, 0x5A, sizeof other_codes);
-    EXPECT_STATUS(nk_model_run_int8(&model, &arena, codes, 255, other_codes, 9, &count), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_int8(&model, &arena, codes, 257, other_codes, 10, &count), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_int8(&model, &arena, codes, 256, other_codes, 9, &count), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_model_run_int8(&model, &arena, codes, 256, (int8_t *)memory, 10, &count),
-                  NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_model_run_int8(&model, &arena, codes, 255, other_codes, 9, &count), NK_ERR_INVALID_ARGUMENT,
+                 "input_count is 255, expected 256");
+    EXPECT_ERROR(nk_model_run_int8(&model, &arena, codes, 257, other_codes, 10, &count), NK_ERR_INVALID_ARGUMENT,
+                 "input_count is 257, expected 256");
+    EXPECT_ERROR(nk_model_run_int8(&model, &arena, codes, 256, other_codes, 9, &count), NK_ERR_BUFFER_TOO_SMALL,
+                 "output_capacity is 9, expected at least 10");
+    EXPECT_ERROR(nk_model_run_int8(&model, &arena, codes, 256, (int8_t *)memory, 10, &count),
+                  NK_ERR_INVALID_ARGUMENT, "memory of the model");
     EXPECT(count == 77 && all_bytes(other_codes, sizeof other_codes, 0x5A));
     nk_arena_reset(&arena);
     EXPECT_STATUS(nk_model_run_int8(&model, &arena, codes, 1, other_codes, 0, &count), NK_ERR_MODEL_NOT_LOADED);
@@ -343,8 +346,10 @@ static void run_auto_is_refused(void) {
         return;
     }
     memset(other_floats, 0x5A, sizeof other_floats);
-    EXPECT_STATUS(nk_model_run_auto(&model, &arena, floats, 255, other_floats, 9, &count), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_auto(&model, &arena, floats, 256, other_floats, 9, &count), NK_ERR_BUFFER_TOO_SMALL);
+    EXPECT_ERROR(nk_model_run_auto(&model, &arena, floats, 255, other_floats, 9, &count), NK_ERR_INVALID_ARGUMENT,
+                 "input_count is 255, expected 256");
+    EXPECT_ERROR(nk_model_run_auto(&model, &arena, floats, 256, other_floats, 9, &count), NK_ERR_BUFFER_TOO_SMALL,
+                 "output_capacity is 9, expected at least 10");
     /* The free memory of the arena is where the output, the input or the model lies. */
     nk_arena_init(&inside, other_floats, sizeof other_floats);
     EXPECT_STATUS(nk_model_run_auto(&model, &inside, floats, 256, other_floats, 10, &count), NK_ERR_INVALID_ARGUMENT);

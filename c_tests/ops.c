@@ -293,6 +293,13 @@ static void products_are_refused(void) {
     t = tc;
     t.data = NULL;
     EXPECT_PRINTS(nk_ops_mat_mul(&ta, &tb, &t), "MatMul: the tensor has no values\n");
+    t.data = (unsigned char *)c + 3;
+    EXPECT_PRINTS(nk_ops_mat_mul(&ta, &tb, &t),
+                  "MatMul: the tensor's values lie at an address that is no multiple of 4\n");
+    t = ta, t.dtype = NK_DTYPE_INT8;
+    EXPECT_PRINTS(nk_ops_mat_mul(&t, &tb, &tc), "MatMul: the tensor is not of type float32\n");
+    t = tb, t.data = NULL;
+    EXPECT_PRINTS(nk_ops_mat_mul(&ta, &t, &tc), "MatMul: the tensor has no values\n");
     EXPECT(all_bytes(c, sizeof c, 0xA5) && a[5] == 6.0f && b[0] == 1.0f);
 }
 
@@ -364,6 +371,10 @@ static void unary_is_refused(void) {
             bad[which].data = NULL;
             snprintf(text, sizeof text, "%s: the tensor has no values\n", op->name);
             EXPECT_PRINTS(op->call(&bad[0], &bad[1]), text);
+            bad[which].data = (unsigned char *)c + 1;
+            snprintf(text, sizeof text, "%s: the tensor's values lie at an address that is no multiple of 4\n",
+                     op->name);
+            EXPECT_PRINTS(op->call(&bad[0], &bad[1]), text);
         }
         EXPECT_THAT(all_bytes(c, sizeof c, 0xA5), "%s writes", op->name);
         t = matrix(c, 3, 2);
@@ -423,26 +434,29 @@ static void softmax_axis_is_refused(void) {
     float a[6] = {0}, c[6];
     nk_tensor_t ta = matrix(a, 2, 3), tc = matrix(c, 2, 3), t;
     memset(c, 0xA5, sizeof c);
-#define EXPECT_REFUSED(call)                                                                                           \
-    (nk_clear_last_error(), EXPECT_STATUS(call, NK_ERR_INVALID_ARGUMENT),                                              \
-     EXPECT_THAT(nk_last_error()[0] != '\0', #call ": no text"))
-    EXPECT_REFUSED(nk_ops_softmax_axis(NULL, &tc, 0));
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, NULL, 0));
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, 2));
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, -3));
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, INT32_MIN));
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, INT32_MAX));
+#define EXPECT_REFUSED(call, words) EXPECT_ERROR(call, NK_ERR_INVALID_ARGUMENT, words)
+    EXPECT_REFUSED(nk_ops_softmax_axis(NULL, &tc, 0), "a or c is NULL");
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, NULL, 0), "a or c is NULL");
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, 2), "axis: the tensor has no such dimension");
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, -3), "axis");
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, INT32_MIN), "axis");
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &tc, INT32_MAX), "axis");
     t = matrix(c, 3, 2);
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0));
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0), "do not have the same shape");
     t = ta;
     t.num_elements = 5;
-    EXPECT_REFUSED(nk_ops_softmax_axis(&t, &tc, 0));
+    EXPECT_REFUSED(nk_ops_softmax_axis(&t, &tc, 0), "num_elements");
     t = tc;
     t.dtype = NK_DTYPE_INT8;
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0));
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0), "not of type float32");
     t = tc;
     t.data = NULL;
-    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0));
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0), "has no values");
+    t.data = (unsigned char *)c + 2;
+    EXPECT_REFUSED(nk_ops_softmax_axis(&ta, &t, 0), "no multiple of 4");
+    t = ta;
+    t.dtype = NK_DTYPE_INT8;
+    EXPECT_REFUSED(nk_ops_softmax_axis(&t, &tc, 0), "not of type float32");
     EXPECT(all_bytes(c, sizeof c, 0xA5));
 }
 

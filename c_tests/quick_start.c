@@ -86,11 +86,56 @@ static void wrong_counts_are_refused(void) {
     if (!EXPECT_OK(nk_load("models/test_mlp.nk", &arena, &model))) {
         return;
     }
-    EXPECT_STATUS(nk_forward(&model, &arena, input, 3, output, 2, &count), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_forward(&model, &arena, input, 1, output, 2, &count), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_forward(&model, &arena, input, 2, output, 1, &count), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT(nk_last_error()[0] != '\0');
-    EXPECT(output[0] == -7.0f && output[1] == -7.0f && count == 77);
+    nk_status_t (*const runs[3])(const nk_model_t *, nk_arena_t *, const float *, uint32_t, float *, uint32_t,
+                                 uint32_t *) = {nk_forward, nk_model_run, nk_model_run_auto};
+    const nk_status_t bad = NK_ERR_INVALID_ARGUMENT;
+    size_t used = nk_arena_used(&arena);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_ERROR(runs[i](&model, &arena, input, 3, output, 2, &count), bad, "input_count is 3, expected 2");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 1, output, 2, &count), bad, "input_count is 1, expected 2");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 0, output, 2, &count), bad, "input_count is 0, expected 2");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 2, output, 1, &count), NK_ERR_BUFFER_TOO_SMALL,
+                     "output_capacity is 1, expected at least 2");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 2, output, 0, &count), NK_ERR_BUFFER_TOO_SMALL, "output_capacity");
+    }
+    EXPECT(output[0] == -7.0f && output[1] == -7.0f && count == 77 && nk_arena_used(&arena) == used);
+}
+
+/* Floats at odd addresses, and buffers inside the memory of the model. */
+static void wrong_buffers_are_refused(void) {
+    static _Alignas(16) unsigned char odd[32];
+    model_file file = need_model("models/test_mlp.nk");
+    nk_status_t (*const runs[3])(const nk_model_t *, nk_arena_t *, const float *, uint32_t, float *, uint32_t,
+                                 uint32_t *) = {nk_forward, nk_model_run, nk_model_run_auto};
+    const nk_status_t bad = NK_ERR_INVALID_ARGUMENT;
+    nk_arena_t arena;
+    nk_model_t model;
+    float input[2] = {1.0f, 2.0f}, output[2] = {-7.0f, -7.0f};
+    uint32_t count = 77;
+    nk_arena_init(&arena, memory, sizeof memory);
+    if (!EXPECT_OK(nk_load_memory(file.bytes, file.size, &arena, &model))) {
+        return;
+    }
+    unsigned char *before = (unsigned char *)must_alloc(file.size);
+    memcpy(before, file.bytes, file.size);
+    float *in_arena = (float *)(void *)(memory + round_up(nk_arena_used(&arena) / 2, 4));
+    float *in_model = (float *)(void *)(file.bytes + 176 - (uintptr_t)file.bytes % 4);
+    for (int i = 0; i < 3; i++) {
+        for (int shift = 1; shift < 4; shift++) {
+            float *at = (float *)(void *)(odd + shift);
+            EXPECT_ERROR(runs[i](&model, &arena, at, 2, output, 2, &count), bad, "aligned to 4");
+            EXPECT_ERROR(runs[i](&model, &arena, input, 2, at, 2, &count), bad, "aligned to 4");
+        }
+        EXPECT_ERROR(runs[i](&model, &arena, in_arena, 2, output, 2, &count), bad, "memory of the model");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 2, in_arena, 2, &count), bad, "memory of the model");
+        EXPECT_ERROR(runs[i](&model, &arena, input, 2, in_model, 2, &count), bad, "memory of the model");
+    }
+    EXPECT(output[0] == -7.0f && output[1] == -7.0f && count == 77 && all_bytes(odd, sizeof odd, 0));
+    EXPECT(memcmp(before, file.bytes, file.size) == 0);
+    /* The model's own bytes may be read as an input. */
+    EXPECT_OK(nk_forward(&model, &arena, in_model, 2, output, 2, &count));
+    free(before);
+    free(file.bytes);
 }
 
 /* A path that is not there is tried once more with "../" in front, and a folder is not a model. */
@@ -119,6 +164,7 @@ int main(void) {
     RUN(cnn_4x4_single_answers);
     RUN(long_names_answer_too);
     RUN(wrong_counts_are_refused);
+    RUN(wrong_buffers_are_refused);
     RUN(paths);
     RUN(argmax);
     return report();

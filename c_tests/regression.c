@@ -1,6 +1,8 @@
 /* Every model passes the test cases that it carries; those of this repository also in strict mode. */
 #include "check.h"
 
+#include <unistd.h>
+
 static void regression(const model_file *file) {
     nk_test_summary_t summary = nk_run_model_tests(file->path);
     EXPECT_THAT(summary.failed == 0 && summary.passed > 0, "%u passed, %u failed", summary.passed, summary.failed);
@@ -10,6 +12,58 @@ static void regression(const model_file *file) {
 static void nothing_to_test(void) {
     nk_test_summary_t summary = nk_run_model_tests("models/no_such_model.nk");
     EXPECT(summary.passed == 0 && summary.failed == 1);
+}
+
+static char printed[4096];
+
+static void keep(void *user, const char *text, size_t length) {
+    size_t used = strlen(printed);
+    (void)user;
+    if (length < sizeof printed - used) {
+        memcpy(printed + used, text, length);
+        printed[used + length] = '\0';
+    }
+}
+
+/* A file that is no model, one that ends in the middle of its cases, and models that cannot be loaded: each is one failed
+ * test, and the report says why. */
+static void models_that_cannot_be_tested(void) {
+    static const struct {
+        size_t at;
+        unsigned char value;
+        size_t missing; /* bytes at the end */
+        const char *report, *why;
+    } faults[] = {
+        {0, 'X', 0, "Model parse failed (", "NKIT"},
+        {10, 0, 0, "Model parse failed (", "file size"},
+        {4, 3, 10, "Test load failed (", "ends"},
+        {52, 0, 0, "Test load failed (", "layer 0 (dense)"},
+        {8, 7, 0, "Test load failed (", "network_kind is 7"},
+    };
+    char path[] = "/tmp/nk_regression_XXXXXX";
+    int descriptor = mkstemp(path);
+    if (!EXPECT(descriptor >= 0)) {
+        return;
+    }
+    nk_set_print_callback(keep, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        model_file file = need_model("models/test_mlp.nk");
+        FILE *stream = fopen(path, "wb");
+        file.bytes[faults[i].at] = faults[i].value;
+        if (EXPECT(stream != NULL)) {
+            fwrite(file.bytes, 1, file.size - faults[i].missing, stream);
+            fclose(stream);
+        }
+        printed[0] = '\0';
+        nk_test_summary_t summary = nk_run_model_tests(path);
+        EXPECT_THAT(summary.passed == 0 && summary.failed == 1, "fault %zu", i);
+        EXPECT_THAT(strstr(printed, faults[i].report) != NULL && strstr(printed, path) != NULL, "%s", printed);
+        EXPECT_THAT(strstr(printed, faults[i].why) != NULL, "%s", printed);
+        free(file.bytes);
+    }
+    nk_set_print_callback(NULL, NULL);
+    close(descriptor);
+    remove(path);
 }
 
 /* Strict mode sees an output that is wrong but not the largest: the last one of the last case, which ends the file. */
@@ -43,6 +97,7 @@ int main(int argc, char **argv) {
         for_each_model(argc, argv, "regression strict", regression);
         RUN(strict_mode_looks_at_every_output);
     }
+    RUN(models_that_cannot_be_tested);
     RUN(nothing_to_test);
     return report();
 }

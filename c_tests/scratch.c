@@ -140,13 +140,16 @@ static void runs_that_are_refused(void) {
     EXPECT_STATUS(nk_run(&model, NULL, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_run(&model, input, 8, NULL, 8, &written), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_run(&none, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
-    EXPECT_STATUS(nk_run(&model, input, 7, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 12, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 8, output, 7, &written), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_run(&model, input, 8, (char *)output + 1, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 8, input + 1, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, input, 8, memory + 64, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_run(&model, memory + 64, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_run(&model, input, 7, output, 8, &written), NK_ERR_INVALID_ARGUMENT,
+                 "input_bytes is 7, expected 8");
+    EXPECT_ERROR(nk_run(&model, input, 12, output, 8, &written), NK_ERR_INVALID_ARGUMENT,
+                 "input_bytes is 12, expected 8");
+    EXPECT_ERROR(nk_run(&model, input, 8, output, 7, &written), NK_ERR_BUFFER_TOO_SMALL,
+                 "output_bytes is 7, expected at least 8");
+    EXPECT_ERROR(nk_run(&model, input, 8, (char *)output + 1, 8, &written), NK_ERR_INVALID_ARGUMENT, "aligned to 4");
+    EXPECT_ERROR(nk_run(&model, input, 8, input + 1, 8, &written), NK_ERR_INVALID_ARGUMENT, "input and output overlap");
+    EXPECT_ERROR(nk_run(&model, input, 8, memory + 64, 8, &written), NK_ERR_INVALID_ARGUMENT, "memory of the model");
+    EXPECT_ERROR(nk_run(&model, memory + 64, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT, "memory of the model");
 
     size_t need = nk_model_scratch_bytes(&model);
     EXPECT(nk_model_scratch_bytes(NULL) == 0 && nk_model_scratch_bytes(&none) == 0);
@@ -157,18 +160,21 @@ static void runs_that_are_refused(void) {
     EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, NULL, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, NULL, 8, &written), NK_ERR_INVALID_ARGUMENT);
     EXPECT_STATUS(nk_model_run_scratch(&none, scratch, need, input, 8, output, 8, &written), NK_ERR_MODEL_NOT_LOADED);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need - 1, input, 8, output, 8, &written),
-                  NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch + 4, need, input, 8, output, 8, &written),
-                  NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 4, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, output, 4, &written), NK_ERR_BUFFER_TOO_SMALL);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, scratch, 8, output, 8, &written),
-                  NK_ERR_INVALID_ARGUMENT);
-    EXPECT_STATUS(nk_model_run_scratch(&model, scratch, need, input, 8, scratch, 8, &written),
-                  NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch, need - 1, input, 8, output, 8, &written),
+                  NK_ERR_BUFFER_TOO_SMALL, "scratch_bytes");
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch + 4, need, input, 8, output, 8, &written),
+                  NK_ERR_INVALID_ARGUMENT, "scratch");
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch, need, input, 4, output, 8, &written), NK_ERR_INVALID_ARGUMENT,
+                 "input_bytes is 4");
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch, need, input, 8, output, 4, &written), NK_ERR_BUFFER_TOO_SMALL,
+                 "output_bytes is 4");
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch, need, scratch, 8, output, 8, &written),
+                  NK_ERR_INVALID_ARGUMENT, "scratch");
+    EXPECT_ERROR(nk_model_run_scratch(&model, scratch, need, input, 8, scratch, 8, &written),
+                  NK_ERR_INVALID_ARGUMENT, "scratch");
     unsigned char *inside = memory + 64 - (uintptr_t)memory % 64;
-    EXPECT_STATUS(nk_model_run_scratch(&model, inside, need, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR(nk_model_run_scratch(&model, inside, need, input, 8, output, 8, &written), NK_ERR_INVALID_ARGUMENT,
+                 "scratch");
     EXPECT(written == 77 && all_bytes(output, sizeof output, 0x11));
     EXPECT_OK(nk_model_run_scratch(&model, scratch, need, input, 8, output, 8, NULL));
     nk_arena_reset(&arena);

@@ -1,7 +1,7 @@
 /* Tensors: made in an arena, made over values of any type, filled, printed. Views and accessors are in int8.c. */
 #include "capture.h"
 
-static unsigned char memory[1024];
+static _Alignas(16) unsigned char memory[1024];
 
 /* A tensor that no failing call may touch. */
 static nk_tensor_t untouched(void) {
@@ -10,9 +10,8 @@ static nk_tensor_t untouched(void) {
     return tensor;
 }
 
-#define EXPECT_REFUSED(call, status, out)                                                                              \
-    (nk_clear_last_error(), EXPECT_STATUS(call, status), EXPECT_THAT(nk_last_error()[0] != '\0', #call ": no text"),   \
-     EXPECT_THAT(all_bytes(&(out), sizeof(out), 0xA5), #call " writes"))
+#define EXPECT_REFUSED(call, status, words, out)                                                                       \
+    (EXPECT_ERROR(call, status, words), EXPECT_THAT(all_bytes(&(out), sizeof(out), 0xA5), #call " writes"))
 
 static void create_2d(void) {
     nk_arena_t arena;
@@ -60,31 +59,42 @@ static void create_is_refused(void) {
     memset(&never, 0x55, sizeof never);
     nk_arena_init(&arena, memory, 64);
 
-    EXPECT_REFUSED(nk_tensor_create_2d(NULL, 1, 1, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 1, NULL), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0, 1, &out), NK_ERR_ARENA_OVERFLOW, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 0, &out), NK_ERR_ARENA_OVERFLOW, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 17, &out), NK_ERR_ARENA_OVERFLOW, out);
+    EXPECT_REFUSED(nk_tensor_create_2d(NULL, 1, 1, &out), NK_ERR_INVALID_ARGUMENT, "arena is NULL", out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 1, NULL), NK_ERR_INVALID_ARGUMENT, "out is NULL", out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0, 1, &out), NK_ERR_ARENA_OVERFLOW, "extent is 0, expected at least 1",
+                   out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 0, &out), NK_ERR_ARENA_OVERFLOW, "extent is 0, expected at least 1",
+                   out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 1, 17, &out), NK_ERR_ARENA_OVERFLOW, "is 64, expected at least 68", out);
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
     EXPECT_OK(nk_last_error_info(&info));
     EXPECT(info.needed == 68 && info.available == 64);
     /* Products that are small when cut to 32 bits. */
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0x10000, 0x10000, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0x8000, 0x8000, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0xFFFFFFFFu, 0xFFFFFFFFu, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_2d(&never, 1, 1, &out), NK_ERR_ARENA_OVERFLOW, out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0x10000, 0x10000, &out), NK_ERR_INVALID_ARGUMENT, "32 bits", out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0x8000, 0x8000, &out), NK_ERR_INVALID_ARGUMENT, "32 bits", out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&arena, 0xFFFFFFFFu, 0xFFFFFFFFu, &out), NK_ERR_INVALID_ARGUMENT, "32 bits",
+                   out);
+    EXPECT_REFUSED(nk_tensor_create_2d(&never, 1, 1, &out), NK_ERR_ARENA_OVERFLOW, "never initialised", out);
 
-    EXPECT_REFUSED(nk_tensor_create_nd(NULL, 2, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, NULL, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, shape, NULL), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 0, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 5, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 0xFFFFFFFFu, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, with_zero, &out), NK_ERR_ARENA_OVERFLOW, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 4, shape, &out), NK_ERR_ARENA_OVERFLOW, out);
-    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 4, huge, &out), NK_ERR_INVALID_ARGUMENT, out);
+    EXPECT_REFUSED(nk_tensor_create_nd(NULL, 2, shape, &out), NK_ERR_INVALID_ARGUMENT, "arena is NULL", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, NULL, &out), NK_ERR_INVALID_ARGUMENT, "shape is NULL", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, shape, NULL), NK_ERR_INVALID_ARGUMENT, "out is NULL", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 0, shape, &out), NK_ERR_INVALID_ARGUMENT,
+                   "rank is 0, expected at least 1", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 5, shape, &out), NK_ERR_INVALID_ARGUMENT,
+                   "rank is 5, expected at most 4", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 0xFFFFFFFFu, shape, &out), NK_ERR_INVALID_ARGUMENT, "rank is 4294967295",
+                   out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 2, with_zero, &out), NK_ERR_ARENA_OVERFLOW, "extent is 0", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 4, shape, &out), NK_ERR_ARENA_OVERFLOW, "expected at least 96", out);
+    EXPECT_REFUSED(nk_tensor_create_nd(&arena, 4, huge, &out), NK_ERR_INVALID_ARGUMENT, "32 bits", out);
     EXPECT(nk_arena_used(&arena) == 0);
+    /* What is needed includes the bytes in front that alignment costs. */
+    EXPECT(nk_arena_alloc(&arena, 3, 1) != NULL);
+    nk_arena_t odd;
+    nk_arena_init(&odd, memory + 1, 62);
+    EXPECT_REFUSED(nk_tensor_create_2d(&odd, 1, 15, &out), NK_ERR_ARENA_OVERFLOW, "is 62, expected at least 63", out);
     EXPECT_OK(nk_tensor_create_2d(&arena, 1, 15, &out));
 }
 
@@ -116,13 +126,19 @@ static void view_nd(void) {
 static void view_nd_is_refused(void) {
     static const uint32_t shape[5] = {2, 3, 4, 5, 6}, halves[2] = {0x8000, 0x10000}, quarters[2] = {0x8000, 0x8000};
     nk_tensor_t out = untouched();
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 2, NULL, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 2, shape, NULL), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 0, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 5, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, (nk_dtype_t)5, 2, shape, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT16, 2, halves, &out), NK_ERR_INVALID_ARGUMENT, out);
-    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_FLOAT32, 2, quarters, &out), NK_ERR_INVALID_ARGUMENT, out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 2, NULL, &out), NK_ERR_INVALID_ARGUMENT, "shape is NULL",
+                   out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 2, shape, NULL), NK_ERR_INVALID_ARGUMENT, "out is NULL",
+                   out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 0, shape, &out), NK_ERR_INVALID_ARGUMENT,
+                   "rank is 0, expected at least 1", out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 5, shape, &out), NK_ERR_INVALID_ARGUMENT,
+                   "rank is 5, expected at most 4", out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, (nk_dtype_t)5, 2, shape, &out), NK_ERR_INVALID_ARGUMENT,
+                   "dtype is not one of nk_dtype_t", out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_INT16, 2, halves, &out), NK_ERR_INVALID_ARGUMENT, "32 bits", out);
+    EXPECT_REFUSED(nk_tensor_view_nd(memory, NK_DTYPE_FLOAT32, 2, quarters, &out), NK_ERR_INVALID_ARGUMENT, "32 bits",
+                   out);
     EXPECT_OK(nk_tensor_view_nd(memory, NK_DTYPE_INT8, 2, halves, &out));
 }
 
@@ -145,14 +161,21 @@ static void fill_is_refused(void) {
     nk_tensor_t tensor, other;
     memset(reals, 0xA5, sizeof reals);
     nk_tensor_view_2d(reals, 2, 3, &tensor);
-    EXPECT_REFUSED(nk_tensor_fill(NULL, values, 1), NK_ERR_INVALID_ARGUMENT, reals);
-    EXPECT_REFUSED(nk_tensor_fill(&tensor, NULL, 1), NK_ERR_INVALID_ARGUMENT, reals);
-    EXPECT_REFUSED(nk_tensor_fill(&tensor, values, 0), NK_ERR_INVALID_ARGUMENT, reals);
-    EXPECT_REFUSED(nk_tensor_fill(&tensor, values, 7), NK_ERR_INVALID_ARGUMENT, reals);
+    EXPECT_REFUSED(nk_tensor_fill(NULL, values, 1), NK_ERR_INVALID_ARGUMENT, "tensor is NULL", reals);
+    EXPECT_REFUSED(nk_tensor_fill(&tensor, NULL, 1), NK_ERR_INVALID_ARGUMENT, "values is NULL", reals);
+    EXPECT_REFUSED(nk_tensor_fill(&tensor, values, 0), NK_ERR_INVALID_ARGUMENT, "count is 0, expected at least 1",
+                   reals);
+    EXPECT_REFUSED(nk_tensor_fill(&tensor, values, 7), NK_ERR_INVALID_ARGUMENT, "count is 7, expected at most 6",
+                   reals);
     nk_tensor_view_2d(NULL, 2, 3, &other);
-    EXPECT_REFUSED(nk_tensor_fill(&other, values, 6), NK_ERR_INVALID_ARGUMENT, reals);
+    EXPECT_REFUSED(nk_tensor_fill(&other, values, 6), NK_ERR_INVALID_ARGUMENT, "the tensor has no values", reals);
     nk_tensor_view_2d_int8((int8_t *)(void *)reals, 2, 3, &other);
-    EXPECT_REFUSED(nk_tensor_fill(&other, values, 6), NK_ERR_INVALID_ARGUMENT, reals);
+    EXPECT_REFUSED(nk_tensor_fill(&other, values, 6), NK_ERR_INVALID_ARGUMENT, "not of type float32", reals);
+    /* A tensor of zeros has no elements, and floats lie at multiples of 4. */
+    memset(&other, 0, sizeof other);
+    EXPECT_REFUSED(nk_tensor_fill(&other, values, 1), NK_ERR_INVALID_ARGUMENT, "count is 1, expected at most 0", reals);
+    nk_tensor_view_2d((float *)(void *)((unsigned char *)reals + 2), 1, 3, &other);
+    EXPECT_REFUSED(nk_tensor_fill(&other, values, 3), NK_ERR_INVALID_ARGUMENT, "no multiple of 4", reals);
 }
 
 static void print_floats(void) {
