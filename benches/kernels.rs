@@ -7,11 +7,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use netkit::kernels::args::{
-    Columns, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems,
-};
+use netkit::kernels::args::Columns;
 use netkit::kernels::{
-    Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d, supported_levels, table,
+    Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d, conv2d_scratch_elems,
+    dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, supported_levels, table,
 };
 use netkit::tensor::{Padding, Shape, Window};
 

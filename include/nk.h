@@ -59,6 +59,10 @@
  * [rows, features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
  * dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
  *
+ * Builds. The functions are the same in every build for an operating system. One that was made without the cargo feature
+ * f32 or int8 refuses to plan and load networks of that type, with NK_ERR_UNSUPPORTED_NETWORK; without f32 there are
+ * no operations on tensors and no single convolutions either. nk_build_info() tells what is missing.
+ *
  * Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
  * struct_size, which you set to the sizeof of the structure.
  */
@@ -1161,7 +1165,8 @@ void nk_ops_softmax(const nk_tensor_t *a, nk_tensor_t *c);
  * - axis: the dimension from 0, outermost first; a negative one counts from behind, -1 being the last.
  *
  * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, a dimension that `a` does not have, different shapes, and a tensor
- * without values or of another type. Threads: any. Cost: linear; the last dimension is the fastest. Since 0.1.0.
+ * without values or of another type; NK_ERR_UNSUPPORTED_NETWORK in a build without float networks. Threads: any. Cost:
+ * linear; the last dimension is the fastest. Since 0.1.0.
  */
 nk_status_t nk_ops_softmax_axis(const nk_tensor_t *a, nk_tensor_t *c, int32_t axis);
 

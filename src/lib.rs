@@ -24,6 +24,7 @@
 extern crate std;
 
 mod arena;
+mod element;
 pub mod error;
 #[expect(unsafe_code, reason = "the C interface")]
 pub mod ffi;

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::Model;
 use crate::plan::steps::Step;
 use crate::plan::{self, ALIGN_BYTES, MemoryPlan};
-use crate::run::{self, DAMAGED, Memory, Watcher};
+use crate::run::{DAMAGED, Element, Memory, Watcher};
 use crate::tensor::Shape;
 use region::{Fixed, Parts};
 
@@ -243,13 +243,16 @@ impl<'a> SharedNetwork<'a> {
     }
 
     /// Weights and biases of a float network, in the model's bytes or in their aligned copy.
-    fn float_weights(&self) -> Result<&'a [f32], Error> {
+    #[cfg(feature = "f32")]
+    pub(crate) fn float_weights(&self) -> Result<&'a [f32], Error> {
         self.aligned(self.payload)
     }
 
-    fn int8_constants(&self) -> Result<run::int8::Constants<'a>, Error> {
+    /// What an int8 network computes with.
+    #[cfg(feature = "int8")]
+    pub(crate) fn int8_constants(&self) -> Result<crate::run::Constants<'a>, Error> {
         let (weights, biases) = self.payload.split_at_checked(self.fixed.header.weights_bytes).ok_or(DAMAGED)?;
-        Ok(run::int8::Constants {
+        Ok(crate::run::Constants {
             weights: bytemuck::cast_slice(weights),
             biases: self.aligned(biases)?,
             tables: self.fixed.tables,
@@ -264,31 +267,6 @@ impl<'a> SharedNetwork<'a> {
             (bytes, _) => self.fixed.copy.get(..bytes).ok_or(DAMAGED)?,
         };
         bytemuck::try_cast_slice(source).map_err(|_| MOVED)
-    }
-}
-
-/// Type of the values that a network takes and gives.
-pub(crate) trait Element: Pod {
-    /// Whether networks of this type are int8 networks.
-    const IS_INT8: bool;
-
-    /// Runs some of the network's steps.
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Error>;
-}
-
-impl Element for f32 {
-    const IS_INT8: bool = false;
-
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, f32>) -> Result<(), Error> {
-        run::float::run(steps, network.float_weights()?, memory)
-    }
-}
-
-impl Element for i8 {
-    const IS_INT8: bool = true;
-
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, i8>) -> Result<(), Error> {
-        run::int8::run(steps, network.int8_constants()?, memory)
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn execute(args: &RunArgs, out: &mut Output) -> Result<Outcome, Failu
             schema: "netkit.run/1",
             path: display(&file.path),
             name: &file.name,
-            kernels: netkit::kernels::active().level.name(),
+            kernels: netkit::kernels::active_level().name(),
             input,
             output,
             output_file: target,

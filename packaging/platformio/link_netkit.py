@@ -42,7 +42,7 @@ def rust_target(flags, cpu=""):
 
 def build(root, triple, target_dir):
     command = ["cargo", "build", "--locked", "--release", "--package", "netkit-capi", "--target", triple]
-    command += ["--target-dir", target_dir, "--no-default-features", "--features", "panic-halt"]
+    command += ["--target-dir", target_dir, "--no-default-features", "--features", "panic-halt,f32,int8"]
     subprocess.run(command, cwd=root, check=True)
     return os.path.join(target_dir, triple, "release", "libnetkit.a")
 

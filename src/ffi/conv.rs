@@ -14,11 +14,12 @@
 
 use core::ffi::c_int;
 
+use super::float_kernels;
 use super::ops::{Refusal, say};
 use super::raw::Span;
 use super::tensor::{self, nk_tensor, nk_tensor_t};
-use crate::kernels::args::{Columns, conv2d_scratch_elems, depthwise_conv2d_scratch_elems};
-use crate::kernels::{self, Activation, Conv2d, DepthwiseConv2d, Epilogue, Kernels, Level};
+use crate::kernels::args::Columns;
+use crate::kernels::{Activation, Conv2d, DepthwiseConv2d, Epilogue};
 use crate::tensor::{Window, checked_product};
 
 /// A convolution with a square kernel.
@@ -147,7 +148,8 @@ unsafe fn conv2d(conv: &nk_conv2d, input: &nk_tensor, output: &nk_tensor) -> Res
     else {
         return Ok(());
     };
-    (without_scratch(conv2d_scratch_elems(&window), !buffers.bias.is_empty()).conv2d)(&mut Conv2d {
+    let kernels = float_kernels::for_conv2d(&window, !buffers.bias.is_empty())?;
+    (kernels.conv2d)(&mut Conv2d {
         window,
         input: buffers.input,
         weights: buffers.weights,
@@ -175,23 +177,16 @@ unsafe fn depthwise_conv2d(conv: &nk_depthwise_conv2d, input: &nk_tensor, output
     else {
         return Ok(());
     };
-    (without_scratch(depthwise_conv2d_scratch_elems(&window), !buffers.bias.is_empty()).depthwise_conv2d)(
-        &mut DepthwiseConv2d {
-            window,
-            input: buffers.input,
-            weights: buffers.weights,
-            epilogue: plain(buffers.bias),
-            scratch: &mut [],
-            output: buffers.output,
-        },
-    );
+    let kernels = float_kernels::for_depthwise_conv2d(&window, !buffers.bias.is_empty())?;
+    (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
+        window,
+        input: buffers.input,
+        weights: buffers.weights,
+        epilogue: plain(buffers.bias),
+        scratch: &mut [],
+        output: buffers.output,
+    });
     Ok(())
-}
-
-/// The kernels of the active level if they need no scratch and there is a bias, else those of the reference, which work
-/// without either.
-fn without_scratch(elems: u32, has_bias: bool) -> &'static Kernels {
-    if elems == 0 && has_bias { kernels::active() } else { kernels::table(Level::Reference) }
 }
 
 /// Nothing but the bias, of which there may be none.

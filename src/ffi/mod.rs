@@ -60,6 +60,10 @@
 //! [rows, features] for an MLP, [height, width, channels] for a CNN; elements follow each other in that order, the last
 //! dimension fastest. An enumeration argument may hold any number; what is not listed counts as unknown.
 //!
+//! Builds. The functions are the same in every build for an operating system. One that was made without the cargo feature
+//! f32 or int8 refuses to plan and load networks of that type, with NK_ERR_UNSUPPORTED_NETWORK; without f32 there are
+//! no operations on tensors and no single convolutions either. nk_build_info() tells what is missing.
+//!
 //! Versions. "Since" names the version of the library that first had a function. Structures that may grow begin with
 //! struct_size, which you set to the sizeof of the structure.
 
@@ -82,6 +86,7 @@
 //     callbacks.rs    functions of the program that the process shares
 //     cli_options.rs, cli_commands.rs    what nk_cli_run does
 //     suite.rs        models that nk_run_all_tests runs where they are all there
+//     float_kernels.rs, no_float_kernels.rs    what ops.rs and conv.rs compute with
 //     raw.rs          checked steps from a pointer to a value
 //
 // An exported function checks its pointers, converts, and calls safe Rust. It decides the status before it builds a
@@ -108,6 +113,8 @@ mod conv;
 mod dtype;
 mod errors;
 mod files;
+#[cfg_attr(not(feature = "f32"), path = "no_float_kernels.rs")]
+mod float_kernels;
 mod handle;
 #[cfg(feature = "host")]
 mod heap_arena;

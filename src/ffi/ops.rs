@@ -8,15 +8,18 @@
 //! strides. The result may be written over an operand: `c` is the same tensor as `a` or `b`, or apart from both. Only
 //! nk_ops_mat_mul() needs it to be apart.
 
+use core::ops::Range;
+
 use super::errors::nk_status_t;
+use super::float_kernels;
 use super::last_error::report;
 use super::print;
 use super::raw::{Span, invalid};
 use super::tensor::{nk_tensor, nk_tensor_t};
+use crate::element;
 use crate::error::{Error, ErrorKind};
 use crate::kernels::args::Columns;
-use crate::kernels::reference::softmax::softmax_of_every;
-use crate::kernels::{self, Activation, Dense, Epilogue};
+use crate::kernels::{Activation, Dense, Epilogue, Kernels};
 use crate::tensor::checked_product;
 
 /// Whether two tensors have the same shape; false for NULL. Threads: any. Since 0.1.0.
@@ -104,7 +107,7 @@ pub unsafe extern "C" fn nk_ops_mul(a: *const nk_tensor_t, b: *const nk_tensor_t
 pub unsafe extern "C" fn nk_ops_mul_scalar(a: *const nk_tensor_t, scalar: f32, c: *mut nk_tensor_t) {
     // SAFETY: each is NULL or by the conventions a tensor.
     let Some([a, c]) = (unsafe { all([a, c]) }) else { return };
-    let multiply_all = |data: &mut [f32]| multiply(data, &[scalar; BLOCK]);
+    let multiply_all = |kernels: &Kernels, data: &mut [f32]| multiply(kernels, data, &[scalar; BLOCK]);
     // SAFETY: by the conventions the tensors' values are there.
     say("MulScalar", "MulScalar shape mismatch", unsafe { unary(true, &[a, c], multiply_all) });
 }
@@ -136,7 +139,7 @@ pub unsafe extern "C" fn nk_ops_mat_add_nd(a: *const nk_tensor_t, b: *const nk_t
     // SAFETY: each is NULL or by the conventions a tensor.
     let Some(all) = (unsafe { all([a, b, c]) }) else { return };
     // SAFETY: by the conventions the tensors' values are there.
-    say("AddND", "Shape mismatch in AddND()", unsafe { binary(same_shape(&all), &all, kernels::active().add) });
+    say("AddND", "Shape mismatch in AddND()", unsafe { binary(same_shape(&all), &all, add) });
 }
 
 /// Multiplies two matrices: c = a b.
@@ -243,9 +246,9 @@ pub unsafe extern "C" fn nk_ops_relu6(a: *const nk_tensor_t, c: *mut nk_tensor_t
 pub unsafe extern "C" fn nk_ops_softmax(a: *const nk_tensor_t, c: *mut nk_tensor_t) {
     // SAFETY: each is NULL or by the conventions a tensor.
     let Some([a, c]) = (unsafe { all([a, c]) }) else { return };
-    let softmax = |data: &mut [f32]| {
+    let softmax = |kernels: &Kernels, data: &mut [f32]| {
         let all = data.len();
-        (kernels::active().softmax)(data, all);
+        (kernels.softmax)(data, all);
     };
     // SAFETY: by the conventions the tensors' values are there.
     say("Softmax", "Softmax shape mismatch", unsafe { unary(true, &[a, c], softmax) });
@@ -259,14 +262,16 @@ pub unsafe extern "C" fn nk_ops_softmax(a: *const nk_tensor_t, c: *mut nk_tensor
 /// - axis: the dimension from 0, outermost first; a negative one counts from behind, -1 being the last.
 ///
 /// Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, a dimension that `a` does not have, different shapes, and a tensor
-/// without values or of another type. Threads: any. Cost: linear; the last dimension is the fastest. Since 0.1.0.
+/// without values or of another type; NK_ERR_UNSUPPORTED_NETWORK in a build without float networks. Threads: any. Cost:
+/// linear; the last dimension is the fastest. Since 0.1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nk_ops_softmax_axis(a: *const nk_tensor_t, c: *mut nk_tensor_t, axis: i32) -> nk_status_t {
     // SAFETY: each is NULL or by the conventions a tensor.
     let tensors = unsafe { all([a, c]) }.ok_or(invalid("a or c is NULL"));
     report(tensors.and_then(|[a, c]| {
+        element::require(false)?;
         let (row, step) = axis_of(&a, axis)?;
-        let along_axis = |data: &mut [f32]| softmax_along(data, row, step);
+        let along_axis = |kernels: &Kernels, data: &mut [f32]| softmax_along(kernels, data, row, step);
         // SAFETY: by the conventions the tensors' values are there.
         unsafe { unary(same_shape(&[a, c]), &[a, c], along_axis) }.map_err(|refusal| match refusal {
             Refusal::Shape => invalid("a and c do not have the same shape"),
@@ -332,9 +337,14 @@ fn is_matrix_product(all: &[nk_tensor; 3]) -> bool {
 }
 
 /// `data[i] *= factors[i]`, the factors over and over again. The shift of minus zero leaves every product as it is.
-fn multiply(data: &mut [f32], factors: &[f32]) {
+fn multiply(kernels: &Kernels, data: &mut [f32], factors: &[f32]) {
     const NOTHING: [f32; BLOCK] = [-0.0; BLOCK];
-    (kernels::active().batch_norm2d)(data, factors, &NOTHING[..factors.len()]);
+    (kernels.batch_norm2d)(data, factors, &NOTHING[..factors.len()]);
+}
+
+/// `data[i] += other[i]`
+fn add(kernels: &Kernels, data: &mut [f32], other: &[f32]) {
+    (kernels.add)(data, other);
 }
 
 /// # Safety
@@ -342,7 +352,7 @@ fn multiply(data: &mut [f32], factors: &[f32]) {
 unsafe fn activate(name: &str, mismatch: &str, a: *const nk_tensor_t, c: *const nk_tensor_t, activation: Activation) {
     // SAFETY: by this function's contract.
     let Some(all) = (unsafe { all([a, c]) }) else { return };
-    let activate = |data: &mut [f32]| (kernels::active().activate)(data, activation);
+    let activate = |kernels: &Kernels, data: &mut [f32]| (kernels.activate)(data, activation);
     // SAFETY: by this function's contract.
     say(name, mismatch, unsafe { unary(same_shape(&all), &all, activate) });
 }
@@ -351,7 +361,12 @@ unsafe fn activate(name: &str, mismatch: &str, a: *const nk_tensor_t, c: *const 
 ///
 /// # Safety
 /// The tensors' values are there.
-unsafe fn unary(fits: bool, [a, c]: &[nk_tensor; 2], operation: impl FnOnce(&mut [f32])) -> Result<(), Refusal> {
+unsafe fn unary(
+    fits: bool,
+    [a, c]: &[nk_tensor; 2],
+    operation: impl FnOnce(&Kernels, &mut [f32]),
+) -> Result<(), Refusal> {
+    let kernels = float_kernels::active()?;
     if !fits || c.num_elements < a.num_elements {
         return Err(Refusal::Shape);
     }
@@ -362,22 +377,26 @@ unsafe fn unary(fits: bool, [a, c]: &[nk_tensor; 2], operation: impl FnOnce(&mut
         core::ptr::copy(from, to, count);
         core::slice::from_raw_parts_mut(to, count)
     };
-    operation(data);
+    operation(kernels, data);
     Ok(())
 }
 
-/// `c = operation(a, b)` in the order of memory; `operation` changes its first argument.
+/// An operation that changes its first operand.
+type Combine = fn(&Kernels, &mut [f32], &[f32]);
+
+/// `c = operation(a, b)` in the order of memory.
 ///
 /// # Safety
 /// The tensors' values are there.
-unsafe fn binary(fits: bool, [a, b, c]: &[nk_tensor; 3], operation: fn(&mut [f32], &[f32])) -> Result<(), Refusal> {
+unsafe fn binary(fits: bool, [a, b, c]: &[nk_tensor; 3], operation: Combine) -> Result<(), Refusal> {
+    let kernels = float_kernels::active()?;
     if !fits || b.num_elements < a.num_elements || c.num_elements < a.num_elements {
         return Err(Refusal::Shape);
     }
     let line = |tensor: &nk_tensor| Ok::<_, Refusal>(Line { data: tensor.floats()?, step: 1 });
     let (a_line, b_line, c_line) = (line(a)?, line(b)?, line(c)?);
     // SAFETY: by this function's contract there are so many floats in each.
-    unsafe { combine(a_line, b_line, c_line, a.num_elements as usize, operation) };
+    unsafe { combine(kernels, [a_line, b_line, c_line], a.num_elements as usize, operation) };
     Ok(())
 }
 
@@ -408,7 +427,7 @@ impl Line {
 ///
 /// # Safety
 /// There are `count` floats in each line.
-unsafe fn combine(a: Line, b: Line, c: Line, count: usize, operation: fn(&mut [f32], &[f32])) {
+unsafe fn combine(kernels: &Kernels, [a, b, c]: [Line; 3], count: usize, operation: Combine) {
     let (mut left, mut right) = ([0.0; BLOCK], [0.0; BLOCK]);
     for start in (0..count).step_by(BLOCK) {
         let block = BLOCK.min(count - start);
@@ -417,7 +436,7 @@ unsafe fn combine(a: Line, b: Line, c: Line, count: usize, operation: fn(&mut [f
             // SAFETY: the index is below `count`.
             unsafe { (*x, *y) = (a.get(start + index), b.get(start + index)) };
         }
-        operation(left, right);
+        operation(kernels, left, right);
         for (index, &x) in left.iter().enumerate() {
             // SAFETY: the index is below `count`.
             unsafe { c.set(start + index, x) };
@@ -468,15 +487,15 @@ impl Matrix {
 /// # Safety
 /// The tensors' values are there.
 unsafe fn add_matrices(all: &[nk_tensor; 3]) -> Result<(), Refusal> {
+    let kernels = float_kernels::active()?;
     if !same_shape(all) || !are_matrices(all) {
         return Err(Refusal::Shape);
     }
     let [a, b, c] = all;
     let (a, b, c) = (Matrix::of(a)?, Matrix::of(b)?, Matrix::of(c)?);
-    let add = kernels::active().add;
     for row in 0..c.rows {
         // SAFETY: by this function's contract.
-        unsafe { combine(a.row(row), b.row(row), c.row(row), c.columns, add) };
+        unsafe { combine(kernels, [a, b, c].map(|matrix| matrix.row(row)), c.columns, add) };
     }
     Ok(())
 }
@@ -492,6 +511,7 @@ const OUTPUTS: usize = 4;
 /// # Safety
 /// The tensors' values are there.
 unsafe fn multiply_matrices(all: &[nk_tensor; 3]) -> Result<(), Refusal> {
+    let kernels = float_kernels::active()?;
     if !is_matrix_product(all) {
         return Err(Refusal::Shape);
     }
@@ -507,7 +527,7 @@ unsafe fn multiply_matrices(all: &[nk_tensor; 3]) -> Result<(), Refusal> {
             for start in (0..a.columns).step_by(TERMS) {
                 let terms = TERMS.min(a.columns - start);
                 // SAFETY: by this function's contract; all indices are below the extents.
-                unsafe { add_products(a.row(row), b, start, terms, first, &mut sums[..outputs]) };
+                unsafe { add_products(kernels, (a.row(row), b), start..start + terms, first, &mut sums[..outputs]) };
             }
             for (index, &sum) in sums[..outputs].iter().enumerate() {
                 // SAFETY: as above.
@@ -518,11 +538,12 @@ unsafe fn multiply_matrices(all: &[nk_tensor; 3]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Adds to `sums[o]` the `terms` products of `a[start..]` and column `first + o` of `b`.
+/// Adds to `sums[o]` the products of some `terms` of `a` and of column `first + o` of `b`.
 ///
 /// # Safety
 /// The values are there.
-unsafe fn add_products(a: Line, b: Matrix, start: usize, terms: usize, first: usize, sums: &mut [f32]) {
+unsafe fn add_products(kernels: &Kernels, (a, b): (Line, Matrix), terms: Range<usize>, first: usize, sums: &mut [f32]) {
+    let (start, terms) = (terms.start, terms.len());
     let (mut input, mut weights) = ([0.0; TERMS], [0.0; TERMS * OUTPUTS]);
     let (input, weights) = (&mut input[..terms], &mut weights[..terms * sums.len()]);
     for (index, x) in input.iter_mut().enumerate() {
@@ -536,7 +557,7 @@ unsafe fn add_products(a: Line, b: Matrix, start: usize, terms: usize, first: us
         }
     }
     let bias = &[0.0; OUTPUTS][..sums.len()];
-    (kernels::active().dense)(&mut Dense {
+    (kernels.dense)(&mut Dense {
         rows: 1,
         input,
         weights,
@@ -564,16 +585,16 @@ fn axis_of(tensor: &nk_tensor, axis: i32) -> Result<(usize, usize), Error> {
 }
 
 /// Softmax of each group of `row` elements that lie `step` elements apart.
-fn softmax_along(data: &mut [f32], row: usize, step: usize) {
+fn softmax_along(kernels: &Kernels, data: &mut [f32], row: usize, step: usize) {
     if data.is_empty() {
         return;
     }
     if step == 1 {
-        return (kernels::active().softmax)(data, row);
+        return (kernels.softmax)(data, row);
     }
     for block in data.chunks_exact_mut(row * step) {
         for first in 0..step {
-            softmax_of_every(step, &mut block[first..]);
+            float_kernels::softmax_of_every(step, &mut block[first..]);
         }
     }
 }

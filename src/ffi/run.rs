@@ -6,7 +6,8 @@ use super::hooks::Hook;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
 use crate::error::{Error, ErrorKind};
-use crate::network::{Element, Network, SharedNetwork};
+use crate::network::{Network, SharedNetwork};
+use crate::run::Element;
 
 /// The arguments of a run, as C passes them.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,8 @@ use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
 use super::run;
 use crate::error::{Error, ErrorKind};
-use crate::network::{Element, SharedNetwork};
+use crate::network::SharedNetwork;
+use crate::run::Element;
 
 /// Runs a model of either type once, on bytes.
 ///

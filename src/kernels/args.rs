@@ -129,23 +129,3 @@ pub struct Grn<'a> {
     /// `grn_scratch_elems` elements, content undefined before and after.
     pub scratch: &'a mut [f32],
 }
-
-/// Scratch that every level's `conv2d` needs for this geometry, in elements.
-pub fn conv2d_scratch_elems(window: &Window) -> u32 {
-    crate::kernels::portable::conv2d::scratch_elems(window)
-}
-
-/// Scratch that every level's `dense` needs, in elements.
-pub fn dense_scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
-    crate::kernels::portable::dense::scratch_elems(rows, in_features, out_features)
-}
-
-/// Scratch that every level's `depthwise_conv2d` needs for this geometry, in elements.
-pub fn depthwise_conv2d_scratch_elems(window: &Window) -> u32 {
-    crate::kernels::portable::depthwise_conv2d::scratch_elems(window)
-}
-
-/// Scratch that every level's `grn` needs, in elements.
-pub fn grn_scratch_elems(channels: u32) -> u32 {
-    crate::kernels::portable::grn::scratch_elems(channels)
-}

@@ -6,8 +6,6 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Kernels, portable, reference};
-
 /// A set of kernels, from the plainest to the fastest.
 ///
 /// Every level exists as a value on every target, so that names can be parsed and printed anywhere; [`supported_levels`]
@@ -93,21 +91,11 @@ pub fn supported_levels() -> impl Iterator<Item = Level> {
     Level::ALL.into_iter().filter(|level| level.is_supported())
 }
 
-/// The kernels of `level`, or of the best supported level below it.
-pub fn table(level: Level) -> &'static Kernels {
-    match level {
-        Level::Reference => &reference::KERNELS,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2::KERNELS,
-        Level::Portable | Level::Avx2 => &portable::KERNELS,
-    }
-}
-
-/// The kernels that this process uses: those of the best supported level, unless the environment variable `NETKIT_CPU`
-/// or [`cap_level`] asks for less. May be called from any thread; the first call detects, later ones read three bytes.
-pub fn active() -> &'static Kernels {
+/// The level that this process uses: the best supported one, unless the environment variable `NETKIT_CPU` or [`cap_level`]
+/// asks for less. May be called from any thread; the first call detects, later ones read three bytes.
+pub fn active_level() -> Level {
     let allowed = cached(&ALLOWED, allowed_level);
-    table(Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(allowed, |cap| cap.min(allowed)))
+    Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(allowed, |cap| cap.min(allowed))
 }
 
 /// Lowers the active level to `level` for the rest of the process; a cap never raises it. When threads set different
@@ -150,20 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_belongs_to_the_level_asked_for_or_the_best_below() {
-        for level in Level::ALL {
-            assert_eq!(table(level).level, level.min(best_level()));
-        }
-    }
-
-    #[test]
     fn a_cap_lowers_the_active_level_and_never_raises_it() {
-        assert!(active().level <= best_level());
+        assert!(active_level() <= best_level());
         cap_level(Level::Portable);
-        assert!(active().level <= Level::Portable);
+        assert!(active_level() <= Level::Portable);
         cap_level(Level::Reference);
-        assert_eq!(active().level, Level::Reference);
+        assert_eq!(active_level(), Level::Reference);
         cap_level(Level::Avx2);
-        assert_eq!(active().level, Level::Reference);
+        assert_eq!(active_level(), Level::Reference);
     }
 }

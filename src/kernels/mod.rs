@@ -4,22 +4,32 @@
 //! reference/   scalar, written to be read: the specification of every kernel
 //! portable/    the same results, blocked so that the compiler vectorises it on any target
 //! x86_64/      detection, and the portable kernels compiled for AVX2
+//! int8/        the same three for int8
+//! float.rs     which float kernels run
+//! level.rs     which level runs
 //! ```
 //!
 //! One [`Kernels`] table exists per [`Level`]. The executor asks [`active`] once per run. Kernels get slices whose lengths
 //! the planner has proved; they never read or write outside them, allocate nothing and cannot fail.
 
 pub mod args;
+#[cfg(feature = "f32")]
+mod float;
+#[cfg(feature = "int8")]
 pub mod int8;
 mod level;
 mod pooling;
+#[cfg(feature = "f32")]
 pub mod portable;
+#[cfg(feature = "f32")]
 pub mod reference;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Pool2d};
-pub use level::{Level, active, best_level, cap_level, supported_levels, table};
+#[cfg(feature = "f32")]
+pub use float::*;
+pub use level::{Level, active_level, best_level, cap_level, supported_levels};
 
 /// Kernels of one level. All levels agree within the bound that `docs/kernels.md` states; every float kernel of the
 /// reference level is a plain loop in the order of the formula.

@@ -134,6 +134,7 @@ fn unpack([h, w, c]: [usize; 3], is_rows: bool) -> Shape {
 pub(super) struct Fixed<'a> {
     pub(super) header: &'a NetworkHeader,
     pub(super) steps: &'a [Step],
+    #[cfg_attr(not(feature = "int8"), expect(dead_code, reason = "float networks have none"))]
     pub(super) tables: &'a [u8],
     pub(super) copy: &'a [u8],
 }

@@ -5,6 +5,7 @@ use core::mem::size_of;
 use super::lowering::{Lowering, StepSink};
 use super::placement::{self, Policy, Scheme};
 use super::steps::Step;
+use crate::element;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::format::{LayerRecord, Model, NETWORK_CNN, NETWORK_MLP};
@@ -163,7 +164,7 @@ fn check_supported(model: &Model<'_>) -> Result<(), Error> {
         let error = Error::new(ErrorKind::Unsupported).field("network_kind").found(u64::from(header.network)).at(8);
         return Err(error.note("this library runs MLP (1) and CNN (2)"));
     }
-    Ok(())
+    element::require(model.is_quantized())
 }
 
 /// First element and number of elements of each kept feature tap.

@@ -1,18 +1,23 @@
 //! The steps in float32.
 
-use super::{DAMAGED, Io, Memory, part};
+use super::{DAMAGED, Element, Io, Memory, part};
 use crate::error::Error;
 use crate::kernels::args::Columns;
 use crate::kernels::{self, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d};
+use crate::network::SharedNetwork;
 use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Step};
 
-/// Runs `steps` with the float payload `weights`.
-pub(crate) fn run(steps: &[Step], weights: &[f32], mut memory: Memory<'_, f32>) -> Result<(), Error> {
-    let kernels = kernels::active();
-    for step in steps {
-        run_step(kernels, step, weights, memory.reborrow()).ok_or(DAMAGED)?;
+impl Element for f32 {
+    const IS_INT8: bool = false;
+
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, f32>) -> Result<(), Error> {
+        let weights = network.float_weights()?;
+        let kernels = kernels::active();
+        for step in steps {
+            run_step(kernels, step, weights, memory.reborrow()).ok_or(DAMAGED)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Computes one step; `None` when the step does not fit the memory.

@@ -1,10 +1,24 @@
 //! The steps in int8: integers only.
 
-use super::{DAMAGED, Io, Memory, part};
+use super::{DAMAGED, Element, Io, Memory, part};
 use crate::error::Error;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
+use crate::network::SharedNetwork;
 use crate::plan::lowering::{AddTable, SoftmaxTable};
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
+
+impl Element for i8 {
+    const IS_INT8: bool = true;
+
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, i8>) -> Result<(), Error> {
+        let constants = network.int8_constants()?;
+        let kernels = int8::active();
+        for step in steps {
+            run_step(kernels, step, constants, memory.reborrow()).ok_or(DAMAGED)?;
+        }
+        Ok(())
+    }
+}
 
 /// Everything that stays the same from run to run.
 #[derive(Clone, Copy)]
@@ -15,16 +29,6 @@ pub(crate) struct Constants<'c> {
     pub(crate) biases: &'c [i32],
     /// Integer tables in the arena.
     pub(crate) tables: &'c [u8],
-}
-
-/// Runs `steps`.
-#[inline(never)]
-pub(crate) fn run(steps: &[Step], constants: Constants<'_>, mut memory: Memory<'_, i8>) -> Result<(), Error> {
-    let kernels = int8::active();
-    for step in steps {
-        run_step(kernels, step, constants, memory.reborrow()).ok_or(DAMAGED)?;
-    }
-    Ok(())
 }
 
 /// Computes one step; `None` when the step does not fit the memory.

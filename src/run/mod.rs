@@ -6,18 +6,37 @@
 //! watch.rs   looking on, layer by layer
 //! float.rs   the steps in float32
 //! int8.rs    the steps in int8
+//! absent.rs  in place of the one that this build leaves out
 //! ```
 
-pub(crate) mod float;
-pub(crate) mod int8;
+#[cfg(not(all(feature = "f32", feature = "int8")))]
+mod absent;
+#[cfg(feature = "f32")]
+mod float;
+#[cfg(feature = "int8")]
+mod int8;
 mod watch;
 
+#[cfg(feature = "int8")]
+pub(crate) use int8::Constants;
 pub(crate) use watch::Watcher;
 
 use core::ops::Range;
 
+use bytemuck::Pod;
+
 use crate::error::{Error, ErrorKind};
+use crate::network::SharedNetwork;
 use crate::plan::steps::{Operand, Place, Step};
+
+/// Type of the values that a network takes and gives.
+pub(crate) trait Element: Pod {
+    /// Whether networks of this type are int8 networks.
+    const IS_INT8: bool;
+
+    /// Runs some of the network's steps.
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Error>;
+}
 
 /// What is left of a plan that somebody wrote over.
 pub(crate) const DAMAGED: Error =

@@ -1,7 +1,6 @@
 //! Kernels that work in place, element by element or pixel by pixel.
 
-use netkit::kernels::args::grn_scratch_elems;
-use netkit::kernels::{Activation, Grn, Kernels};
+use netkit::kernels::{Activation, Grn, Kernels, grn_scratch_elems};
 use proptest::prelude::*;
 
 use crate::args::{Values, activation, channels, seed};

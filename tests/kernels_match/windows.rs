@@ -1,7 +1,9 @@
 //! Kernels that read a neighbourhood or a whole row for each output element.
 
-use netkit::kernels::args::{conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems};
-use netkit::kernels::{Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d};
+use netkit::kernels::{
+    Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, conv2d_scratch_elems, dense_scratch_elems,
+    depthwise_conv2d_scratch_elems,
+};
 use netkit::tensor::Window;
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ use super::Root;
 use super::assemble::finish_mlp;
 use super::values::Values;
 use crate::error::{Error, ErrorKind};
-use crate::network::Element;
+use crate::run::Element;
 
 /// Runs an MLP into the caller's tensor. An input of several times the rows that the buffers are for runs several times.
 ///

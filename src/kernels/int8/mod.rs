@@ -52,7 +52,7 @@ pub fn table(level: Level) -> &'static Kernels {
     }
 }
 
-/// The int8 kernels that this process uses: those of the level that [`kernels::active`](super::active) chooses.
+/// The int8 kernels that this process uses: those of [`active_level`](super::active_level).
 pub fn active() -> &'static Kernels {
-    table(super::active().level)
+    table(super::active_level())
 }

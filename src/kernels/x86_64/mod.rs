@@ -1,7 +1,9 @@
 //! x86-64: which vector units the processor and the operating system offer, and the kernels for them.
 #![expect(unsafe_code, reason = "a detected instruction set is beyond what the compiler can check")]
 
+#[cfg(feature = "f32")]
 pub(super) mod avx2;
+#[cfg(feature = "int8")]
 pub(super) mod int8;
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};

@@ -3,7 +3,7 @@
 use super::{Lowering, Tensors, Value};
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
-use crate::kernels::{self, Activation};
+use crate::kernels::Activation;
 use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, Place, Step};
 use crate::tensor::{Shape, Window};
 
@@ -57,44 +57,28 @@ impl Lowering<'_, '_> {
             let window = Window { in_h: w.in_h * w.in_w, in_w: 1, out_h: w.in_h * w.in_w, out_w: 1, ..w };
             return self.dense(Weighted { window, ..step }, input, output);
         }
-        let scratch = if self.is_quantized() {
-            2 * kernels::int8::args::conv2d_scratch_elems(&w, step.pooled)
-        } else {
-            4 * kernels::args::conv2d_scratch_elems(&w)
-        };
-        self.weighted(Op::Conv2d, scratch, step, input, output)
+        self.weighted(Op::Conv2d, step, input, output)
     }
 
     /// `window.in_h` rows times a weight matrix.
     pub fn dense(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
-        let w = step.window;
-        let scratch = if self.is_quantized() {
-            2 * kernels::int8::args::dense_scratch_elems(w.in_h, w.in_c, w.out_c)
-        } else {
-            4 * kernels::args::dense_scratch_elems(w.in_h, w.in_c, w.out_c)
-        };
-        self.weighted(Op::Dense, scratch, step, input, output)
+        self.weighted(Op::Dense, step, input, output)
     }
 
     /// Depthwise convolution of `input` into `output`.
     pub fn depthwise_conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
         self.require_symmetric_weights(&step)?;
-        let scratch = if self.is_quantized() {
-            2 * kernels::int8::args::depthwise_conv2d_scratch_elems(&step.window)
-        } else {
-            4 * kernels::args::depthwise_conv2d_scratch_elems(&step.window)
-        };
-        self.weighted(Op::DepthwiseConv2d, scratch, step, input, output)
+        self.weighted(Op::DepthwiseConv2d, step, input, output)
     }
 
-    fn weighted(&mut self, op: Op, scratch: u32, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
+    fn weighted(&mut self, op: Op, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
         let mut step = self.step(op, w.window, input, output);
         (step.weights, step.bias) = (w.tensors.weights, w.tensors.bias);
         if w.pooled {
             step.flags |= FLAG_POOLED;
         }
         if self.is_quantized() {
-            return self.quantized(step, scratch, &w, input, output);
+            return self.quantized(step, &w, input, output);
         }
         step = step.with_activation(w.activation);
         if let Some(norm) = w.norm {
@@ -107,7 +91,7 @@ impl Lowering<'_, '_> {
         if let Some((pitch, column)) = w.columns {
             (step.pitch, step.column) = (pitch, column);
         }
-        self.push_with_scratch(step, scratch, input)
+        self.push_with_scratch(step, input)
     }
 
     /// The last convolution of a residual block: `activation(step(input) + residual)`, as the result of the block. `input`
@@ -149,8 +133,7 @@ impl Lowering<'_, '_> {
     pub fn normalise(&mut self, op: Op, shape: Shape, tensors: Tensors, eps: f32, value: Value) -> Result<(), Error> {
         let mut step = self.step(op, flat_window(shape), value, value);
         (step.weights, step.bias, step.alpha) = (tensors.weights, tensors.bias, eps);
-        let scratch = if op == Op::Grn { 4 * kernels::args::grn_scratch_elems(shape.c) } else { 0 };
-        self.push_with_scratch(step, scratch, value)
+        self.push_with_scratch(step, value)
     }
 
     /// Softmax of `value` in place: over the whole tensor, or over each row of a batch.
@@ -187,7 +170,9 @@ impl Lowering<'_, '_> {
         step
     }
 
-    pub(super) fn push_with_scratch(&mut self, mut step: Step, bytes: u32, away_from: Value) -> Result<(), Error> {
+    /// Appends a step with the scratch memory that its kernel needs, away from what it reads.
+    pub(super) fn push_with_scratch(&mut self, mut step: Step, away_from: Value) -> Result<(), Error> {
+        let bytes = step.op().map_or(0, |op| self.scratch_bytes(op, &step));
         if bytes == 0 {
             return self.sink.push(step);
         }

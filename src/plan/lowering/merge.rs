@@ -1,10 +1,9 @@
 //! What a step takes over from the layer behind it.
 
-use super::{Lowering, Tensors, Weighted, table_activation};
+use super::{Lowering, Tensors, Weighted};
 use crate::error::Error;
 use crate::format::Layer;
 use crate::format::records::{ActivationCode, Pool2d};
-use crate::kernels::int8::args::{conv2d_can_pool, depthwise_conv2d_can_pool};
 use crate::plan::steps::Op;
 use crate::tensor::{Padding, Shape, Window};
 
@@ -30,15 +29,8 @@ impl Lowering<'_, '_> {
     pub fn merge_following_pool(&mut self, op: Op, step: &mut Weighted) -> Result<Shape, Error> {
         let shape = step.window.output();
         let window = Window { out_h: shape.h / 2 * 2, out_w: shape.w / 2 * 2, ..step.window };
-        let can_pool = match op {
-            Op::DepthwiseConv2d => depthwise_conv2d_can_pool,
-            _ => conv2d_can_pool,
-        };
         let halves = matches!(&self.next, Some(Layer::MaxPool2d(pool)) if halves(pool)) && shape.h >= 2 && shape.w >= 2;
-        if !halves || !self.is_quantized() || !can_pool(&window) {
-            return Ok(shape);
-        }
-        if table_activation(step.activation, &self.descriptor(step)?).is_some() {
+        if !halves || !self.is_quantized() || !self.can_pool(op, &window, step)? {
             return Ok(shape);
         }
         (step.window, step.pooled) = (window, true);

@@ -9,22 +9,38 @@
 //! tensors.rs   taking tensors from the catalog
 //! emit.rs      the steps
 //! merge.rs     what a step takes over from the next layer
-//! quant.rs     what an int8 step has besides: zero points, clamps, tables
+//! float.rs     what a float step has besides: scratch memory
+//! quant.rs     what an int8 step has besides: scratch memory, zero points, clamps, tables
+//! params.rs    scales and zero points by convention
+//! absent.rs    in place of float.rs or quant.rs, if the build leaves it out
 //! ```
 
+#[cfg(not(all(feature = "f32", feature = "int8")))]
+mod absent;
 mod emit;
+#[cfg(feature = "f32")]
+mod float;
 mod merge;
+mod params;
+#[cfg(feature = "int8")]
 mod quant;
 mod tensors;
 
 pub use emit::{Residual, Weighted};
-pub(super) use quant::input_params;
-pub use quant::table_activation;
+pub(super) use params::input_params;
+pub use params::table_activation;
+#[cfg(feature = "int8")]
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
+#[cfg(not(feature = "f32"))]
+use absent as float;
+#[cfg(not(feature = "int8"))]
+use absent as quant;
+
 use super::placement::{Placement, Scheme, Slot};
-use super::steps::{Operand, Place, Step};
+use super::steps::{Op, Operand, Place, Step};
+use crate::element;
 use crate::error::Error;
 use crate::format::quant::QuantParams;
 use crate::format::{Layer, Model};
@@ -143,14 +159,19 @@ impl<'m, 's> Lowering<'m, 's> {
         Ok(())
     }
 
-    /// True for an int8 model.
+    /// True for an int8 model. Known beforehand in a build for one type, which thus has no code for the other.
     pub fn is_quantized(&self) -> bool {
-        self.model.is_quantized()
+        element::ONLY_INT8.unwrap_or_else(|| self.model.is_quantized())
     }
 
     /// Bytes of one element of an activation.
     fn elem_bytes(&self) -> u32 {
         if self.is_quantized() { 1 } else { 4 }
+    }
+
+    /// Bytes of scratch memory that the kernel of a step needs.
+    fn scratch_bytes(&self, op: Op, step: &Step) -> u32 {
+        if self.is_quantized() { quant::scratch_bytes(op, step) } else { float::scratch_bytes(op, step) }
     }
 
     // ---- memory --------------------------------------------------------------------------------------------------

@@ -12,21 +12,20 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::emit::flat_window;
+use super::params::{SIGMOID_OUTPUT, table_activation};
 use super::{Lowering, Residual, Value, Weighted};
 use crate::error::{Error, ErrorKind};
+use crate::format::Model;
 use crate::format::quant::{QuantEntry, QuantParams};
 use crate::format::records::ActivationCode;
-use crate::format::{Layer, Model};
 use crate::kernels::Activation;
-use crate::kernels::int8::args::Term;
+use crate::kernels::int8::args::{
+    Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
+    depthwise_conv2d_scratch_elems,
+};
 use crate::kernels::int8::requantize::{self, Multiplier};
-use crate::plan::steps::{Op, Step};
-use crate::tensor::Shape;
-
-/// Output of sigmoid and softmax: 0 to 255/256.
-pub const SIGMOID_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 256.0, zero_point: -128 };
-/// Output of tanh: -1 to 127/128.
-pub const TANH_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 128.0, zero_point: 0 };
+use crate::plan::steps::{FLAG_POOLED, Op, Step};
+use crate::tensor::{Shape, Window};
 
 /// Parameters of an int8 addition.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -74,35 +73,19 @@ pub struct SoftmaxTable {
 }
 
 /// Bytes of the table of a step with `channels` output channels.
-pub const fn requantize_table_bytes(channels: u32) -> u32 {
+const fn requantize_table_bytes(channels: u32) -> u32 {
     (5 * channels).next_multiple_of(4)
 }
 
-/// Scale and zero point that an int8 model starts with, for pools and residuals before the first convolution. A model that
-/// starts with another layer has none; as in the reference engine its pools then round around 0.
-pub(in crate::plan) fn input_params(model: &Model<'_>) -> QuantParams {
-    let has_input_params = model.layers().next().is_some_and(|record| {
-        matches!(
-            record.layer,
-            Layer::Conv2d(_) | Layer::DepthwiseConv2d(_) | Layer::MobilenetV4Uib(_) | Layer::ResnetBasicBlock(_)
-        )
-    });
-    let entry = model.quant().filter(|_| has_input_params).and_then(|quant| quant.entry(0));
-    entry.map_or(QuantParams { scale: 1.0, zero_point: 0 }, |entry| entry.input)
-}
-
-/// The activation that a table computes for a layer, if its descriptor asks for one.
-///
-/// The format has no place for the output parameters of such an activation, and the reference engine ignores it. A
-/// descriptor asks for the table by stating them in its bias scale and bias zero point, which nothing else uses.
-pub fn table_activation(activation: Activation, entry: &QuantEntry) -> Option<(Activation, QuantParams)> {
-    let output = match activation {
-        Activation::Sigmoid => SIGMOID_OUTPUT,
-        Activation::Tanh => TANH_OUTPUT,
-        Activation::LeakyRelu(_) => entry.output,
-        _ => return None,
-    };
-    (entry.bias == output).then_some((activation, output))
+/// Bytes of scratch memory that the int8 kernels need for a step.
+pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
+    let window = &step.window;
+    match op {
+        Op::Conv2d => 2 * conv2d_scratch_elems(window, step.flags & FLAG_POOLED != 0),
+        Op::Dense => 2 * dense_scratch_elems(window.in_h, window.in_c, window.out_c),
+        Op::DepthwiseConv2d => 2 * depthwise_conv2d_scratch_elems(window),
+        _ => 0,
+    }
 }
 
 impl<'m> Lowering<'m, '_> {
@@ -110,7 +93,6 @@ impl<'m> Lowering<'m, '_> {
     pub(super) fn quantized(
         &mut self,
         mut step: Step,
-        scratch: u32,
         weighted: &Weighted,
         input: Value,
         output: Value,
@@ -123,11 +105,21 @@ impl<'m> Lowering<'m, '_> {
         (step.quant.min, step.quant.max) = (min, max);
         step.quant.table = self.requantize_table(&step, weighted, &entry)?;
         self.quant = entry.output;
-        self.push_with_scratch(step, scratch, input)?;
+        self.push_with_scratch(step, input)?;
         match table_activation(weighted.activation, &entry) {
             Some((activation, params)) => self.lookup(activation, entry.output, params, output),
             None => Ok(()),
         }
+    }
+
+    /// Whether the kernels can pool the output of a convolution (`Op::Conv2d` or `Op::DepthwiseConv2d`) over this window: the
+    /// activation must be a clamp.
+    pub(super) fn can_pool(&self, op: Op, window: &Window, step: &Weighted) -> Result<bool, Error> {
+        let kernels_can = match op {
+            Op::DepthwiseConv2d => depthwise_conv2d_can_pool(window),
+            _ => conv2d_can_pool(window),
+        };
+        Ok(kernels_can && table_activation(step.activation, &self.descriptor(step)?).is_none())
     }
 
     /// Refuses a weight zero point, which only dense layers can have.
@@ -142,7 +134,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Descriptor of a step's weights.
-    pub fn descriptor(&self, weighted: &Weighted) -> Result<QuantEntry, Error> {
+    fn descriptor(&self, weighted: &Weighted) -> Result<QuantEntry, Error> {
         let index = weighted.tensors.index as usize;
         let missing = Error::new(ErrorKind::Quant).field("QUAN count").found(index as u64).at_least(index as u64 + 1);
         self.model.quant().and_then(|quant| quant.entry(index)).ok_or(missing)
@@ -272,7 +264,7 @@ fn clamp_range(activation: Activation, output: QuantParams) -> (i8, i8) {
 
 /// Entry of an activation's table: the activation of the real value of `q`, rounded half away from zero to a step of the
 /// output. Computed in float64, at load only.
-pub fn table_entry(activation: Activation, q: i32, input: QuantParams, output: QuantParams) -> i8 {
+fn table_entry(activation: Activation, q: i32, input: QuantParams, output: QuantParams) -> i8 {
     let x = f64::from(input.scale) * f64::from(q - input.zero_point);
     let y = match activation {
         Activation::Sigmoid => 1.0 / (1.0 + libm::exp(-x)),

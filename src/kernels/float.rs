@@ -1,0 +1,52 @@
+//! The float kernels of each level, and the scratch memory that they need.
+
+use super::{Kernels, Level, active_level, portable, reference};
+use crate::tensor::Window;
+
+/// The kernels of `level`, or of the best supported level below it.
+pub fn table(level: Level) -> &'static Kernels {
+    match level {
+        Level::Reference => &reference::KERNELS,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2::KERNELS,
+        Level::Portable | Level::Avx2 => &portable::KERNELS,
+    }
+}
+
+/// The float kernels that this process uses: those of [`active_level`].
+pub fn active() -> &'static Kernels {
+    table(active_level())
+}
+
+/// Scratch that every level's `conv2d` needs for this geometry, in elements.
+pub fn conv2d_scratch_elems(window: &Window) -> u32 {
+    portable::conv2d::scratch_elems(window)
+}
+
+/// Scratch that every level's `dense` needs, in elements.
+pub fn dense_scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
+    portable::dense::scratch_elems(rows, in_features, out_features)
+}
+
+/// Scratch that every level's `depthwise_conv2d` needs for this geometry, in elements.
+pub fn depthwise_conv2d_scratch_elems(window: &Window) -> u32 {
+    portable::depthwise_conv2d::scratch_elems(window)
+}
+
+/// Scratch that every level's `grn` needs, in elements.
+pub fn grn_scratch_elems(channels: u32) -> u32 {
+    portable::grn::scratch_elems(channels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::best_level;
+
+    #[test]
+    fn a_table_belongs_to_the_level_asked_for_or_the_best_below() {
+        for level in Level::ALL {
+            assert_eq!(table(level).level, level.min(best_level()));
+        }
+    }
+}
