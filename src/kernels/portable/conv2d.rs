@@ -13,12 +13,10 @@
 use core::ops::Range;
 
 use crate::kernels::args::Conv2d;
-use crate::kernels::portable::Portable;
+use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::panel::{
-    Chunk, Chunks, MEDIUM, NARROW, Panel, Span, WIDE, can_finish, transpose_part, with_stride,
-};
-use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, Rows, STRIP, Weights};
+use crate::kernels::portable::panel::{Chunk, Chunks, Panel, Span, can_finish, with_stride};
+use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
 use crate::tensor::Window;
 
 /// Input elements that are kept in the cache while all weights pass.
@@ -38,27 +36,32 @@ fn chunks(window: &Window) -> Chunks {
 
 /// [`Kernels::conv2d`](crate::kernels::Kernels::conv2d) for any target.
 pub fn conv2d(args: &mut Conv2d<'_>) {
-    run::<Portable>(args);
+    run(args, &PORTABLE);
 }
 
 /// The kernel with the inner loops of a level.
-#[inline(always)]
-pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
+#[inline(never)]
+pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &InnerLoops) {
     let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
-    let first = in_panels::<I>(args);
+    let first = in_panels(args, loops);
     let input_per_row = window.stride as usize * window.in_w as usize * window.in_c as usize;
     let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block_rows) {
         let rows = start..out_h.min(start + block_rows);
-        row_block::<I>(args, first, rows.clone());
-        activate_pixels(&args.epilogue, args.columns, rows.start * out_w..rows.end * out_w, args.output, I::activate);
+        row_block(args, loops, first, rows.clone());
+        activate_pixels(
+            &args.epilogue,
+            args.columns,
+            rows.start * out_w..rows.end * out_w,
+            args.output,
+            loops.activate,
+        );
     }
 }
 
 /// The outputs from `first` on of some output rows.
-#[inline(always)]
-fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, first: usize, rows: Range<usize>) {
+fn row_block(args: &mut Conv2d<'_>, loops: &InnerLoops, first: usize, rows: Range<usize>) {
     let window = with_stride(&args.window);
     let outputs = args.epilogue.bias.len();
     let interior = window.interior_columns();
@@ -73,7 +76,7 @@ fn row_block<I: InnerLoops>(args: &mut Conv2d<'_>, first: usize, rows: Range<usi
                 let mut sums = [[0.0; OUTPUTS]; STRIP];
                 let sums = sums.get_mut(..pixels).unwrap_or_default();
                 let (start, rows, weights) = strip(&window, y, x, &weights);
-                I::dot(args.input.get(start..).unwrap_or_default(), rows, weights, sums);
+                (loops.dot)(args.input.get(start..).unwrap_or_default(), rows, weights, sums);
                 let at = (y * window.out_w as usize + x) * args.columns.pitch + args.columns.first + first;
                 finish.store(sums, args.output, at, args.columns.pitch);
                 x += pixels;
@@ -103,55 +106,52 @@ fn strip<'a>(
 }
 
 /// As many outputs as fill panels, for the whole map; returns how many.
-#[inline(always)]
-fn in_panels<I: InnerLoops>(args: &mut Conv2d<'_>) -> usize {
+fn in_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
     let outputs = args.epilogue.bias.len();
     let mut first = 0;
     if args.scratch.is_empty() || !can_finish(&args.epilogue) {
         return first;
     }
-    loop {
-        match outputs - first {
-            WIDE.. => first += panels::<I, WIDE>(args, first),
-            MEDIUM.. => first += panels::<I, MEDIUM>(args, first),
-            NARROW.. => first += panels::<I, NARROW>(args, first),
-            _ => return first,
-        }
+    while let Some(product) = loops.widest(outputs - first) {
+        panels(args, product, first);
+        first += product.outputs;
     }
+    first
 }
 
-/// The `P` outputs from `first` on of the whole map; returns `P`.
-#[inline(always)]
-fn panels<I: InnerLoops, const P: usize>(args: &mut Conv2d<'_>, first: usize) -> usize {
+/// The outputs from `first` on that fill one panel, for the whole map.
+fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
     let window = with_stride(&args.window);
-    let (row_len, pitch) = (window.kernel_w as usize * window.in_c as usize, args.columns.pitch);
+    let (row_len, pitch, width) =
+        (window.kernel_w as usize * window.in_c as usize, args.columns.pitch, product.outputs);
     let chunks = chunks(&window);
     let mut fresh = !args.epilogue.accumulate;
     for chunk in chunks.iter() {
-        let Some(weights) = args.scratch.as_chunks_mut().0.get_mut(..chunk.rows * chunk.len) else { break };
-        transpose_part::<P>(args.weights, kernel_elems(&window), first, chunk.row * row_len + chunk.first, weights);
+        let Some(weights) = args.scratch.get_mut(..chunk.rows * chunk.len * width) else { break };
+        let from = chunk.row * row_len + chunk.first;
+        (product.transpose)(args.weights, kernel_elems(&window), first, from, weights);
         for y in 0..window.out_h as usize {
             let start = y * window.out_w as usize * pitch + args.columns.first + first;
             let output = args.output.get_mut(start..).unwrap_or_default();
             let span = Span { pixels: window.out_w as usize, pitch, fresh };
-            add_row::<I, P>(&window, y, args.input, &chunk, weights, output, span);
+            add_row(&window, y, args.input, &chunk, product, weights, output, span);
             if chunks.is_last(&chunk) {
-                I::finish::<P>(&args.epilogue, first, output, span);
+                (product.finish)(&args.epilogue, first, output, span);
             }
         }
         fresh = false;
     }
-    P
 }
 
 /// Adds what a chunk of the kernel contributes to output row `y`.
-#[inline(always)]
-fn add_row<I: InnerLoops, const P: usize>(
+#[expect(clippy::too_many_arguments, reason = "plain parts of one loop")]
+fn add_row(
     window: &Window,
     y: usize,
     input: &[f32],
     chunk: &Chunk,
-    weights: &[[f32; P]],
+    product: &ProductLoops,
+    weights: &[f32],
     output: &mut [f32],
     span: Span,
 ) {
@@ -174,9 +174,9 @@ fn add_row<I: InnerLoops, const P: usize>(
             let start = (rows.input + row - rows.first) * stretch + columns.input * channels + first - left;
             let panel = (row - chunk.row) * chunk.len + first - chunk.first;
             let rows = Rows { pieces, stretch, step: window.stride as usize * channels, len };
-            let panel = Panel { weights: weights.get(panel..).unwrap_or_default(), step: chunk.len };
+            let panel = Panel { weights: weights.get(panel * product.outputs..).unwrap_or_default(), step: chunk.len };
             let output = output.get_mut(x * span.pitch..).unwrap_or_default();
-            I::outer(input.get(start..).unwrap_or_default(), rows, panel, output, Span { pixels, ..span });
+            (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, Span { pixels, ..span });
         }
         x += pixels;
     }

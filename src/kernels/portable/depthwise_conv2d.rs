@@ -10,10 +10,10 @@
 //! ```
 
 use crate::kernels::args::{Columns, DepthwiseConv2d};
-use crate::kernels::portable::Portable;
+use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
 use crate::kernels::portable::panel::{Panel, Span, can_finish, with_stride};
-use crate::kernels::portable::tile::{InnerLoops, Rows, add_product, part, settle, transpose};
+use crate::kernels::portable::tile::{DepthwiseLoops, InnerLoops, Rows, add_product, part, settle, transpose};
 use crate::tensor::{Taps, Window};
 
 /// Channels of the widest block.
@@ -42,41 +42,38 @@ fn widest_block(window: &Window) -> usize {
 
 /// [`Kernels::depthwise_conv2d`](crate::kernels::Kernels::depthwise_conv2d) for any target.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
-    run::<Portable>(args);
+    run(args, &PORTABLE);
 }
 
 /// The kernel with the inner loops of a level.
-#[inline(always)]
-pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
+#[inline(never)]
+pub(in crate::kernels) fn run(args: &mut DepthwiseConv2d<'_>, loops: &InnerLoops) {
     let channels = args.window.in_c as usize;
     let widest = widest_block(&args.window);
     let in_output = can_finish(&args.epilogue);
     let mut first = 0;
     while first < channels {
-        let left = channels - first;
-        first += if widest >= WIDE && left >= WIDE && in_output {
-            full_block::<I, WIDE>(args, first)
-        } else if widest >= MEDIUM && left >= MEDIUM && in_output {
-            full_block::<I, MEDIUM>(args, first)
-        } else if widest >= NARROW {
-            last_block(args, first)
-        } else {
-            block_in_place(args, first)
+        let most = widest.min(channels - first);
+        let block = loops.depthwise.iter().find(|block| block.channels <= most && in_output);
+        first += match block {
+            Some(block) => full_block(args, block, first),
+            None if widest >= NARROW => last_block(args, first),
+            None => block_in_place(args, first),
         };
     }
     let columns = Columns { pitch: channels, first: 0 };
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
-    activate_pixels(&args.epilogue, columns, 0..pixels, args.output, I::activate);
+    activate_pixels(&args.epilogue, columns, 0..pixels, args.output, loops.activate);
 }
 
-/// `B` channels of the whole map, whose sums are finished row by row in the output; returns `B`.
-#[inline(always)]
-fn full_block<I: InnerLoops, const B: usize>(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
+/// The channels of a block, for the whole map; their sums are finished row by row in the output. Returns how many.
+fn full_block(args: &mut DepthwiseConv2d<'_>, block: &DepthwiseLoops, first: usize) -> usize {
     let window = with_stride(&args.window);
     let (kernel_w, channels) = (window.kernel_w as usize, window.in_c as usize);
     let taps = window.kernel_h as usize * kernel_w;
-    let Some(panel) = args.scratch.as_chunks_mut::<B>().0.get_mut(..taps) else { return B };
-    transpose(args.weights, first, panel);
+    let width = block.channels;
+    let Some(panel) = args.scratch.get_mut(..taps * width) else { return width };
+    (block.transpose)(args.weights, first, panel);
     let input = args.input.get(first..).unwrap_or_default();
     let stretch = window.in_w as usize * channels;
     let interior = window.interior_columns();
@@ -89,8 +86,8 @@ fn full_block<I: InnerLoops, const B: usize>(args: &mut DepthwiseConv2d<'_>, fir
             let pixels = if interior.contains(&x) { interior.end - x } else { 1 };
             let columns = window.columns_at(x);
             let start = rows.input * stretch + columns.input * channels;
-            let weights = panel.get(rows.first * kernel_w + columns.first..).unwrap_or_default();
-            I::taps(
+            let weights = panel.get((rows.first * kernel_w + columns.first) * width..).unwrap_or_default();
+            (block.taps)(
                 input.get(start..).unwrap_or_default(),
                 Rows { pieces: rows.count, stretch, step: window.stride as usize * channels, len: columns.count },
                 Panel { weights, step: kernel_w },
@@ -99,9 +96,9 @@ fn full_block<I: InnerLoops, const B: usize>(args: &mut DepthwiseConv2d<'_>, fir
             );
             x += pixels;
         }
-        I::finish::<B>(&args.epilogue, first, output, span);
+        (block.finish)(&args.epilogue, first, output, span);
     }
-    B
+    width
 }
 
 /// Adds to each output pixel of `span` the sum over the pieces and their `len` taps of input times weight. Taps, like
@@ -110,14 +107,15 @@ fn full_block<I: InnerLoops, const B: usize>(args: &mut DepthwiseConv2d<'_>, fir
 pub(in crate::kernels) fn taps<const B: usize>(
     mut input: &[f32],
     rows: Rows,
-    panel: Panel<'_, B>,
+    panel: Panel<'_>,
     mut output: &mut [f32],
     span: Span,
 ) {
+    let weights = panel.rows::<B>();
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut() else { return };
         let start = if span.fresh { [0.0; B] } else { *sums };
-        let Some(added) = add_taps(start, input, rows, panel, span.pitch) else { return };
+        let Some(added) = add_taps(start, input, rows, (weights, panel.step), span.pitch) else { return };
         *sums = added;
         input = input.get(rows.step..).unwrap_or_default();
         output = output.get_mut(span.pitch..).unwrap_or_default();
@@ -129,12 +127,12 @@ fn add_taps<const B: usize>(
     mut sums: [f32; B],
     input: &[f32],
     rows: Rows,
-    panel: Panel<'_, B>,
+    (weights, weights_step): (&[[f32; B]], usize),
     pitch: usize,
 ) -> Option<[f32; B]> {
     for piece in 0..rows.pieces {
         let mut at = piece * rows.stretch;
-        for weights in panel.piece(piece, rows.len)? {
+        for weights in weights.get(piece * weights_step..)?.get(..rows.len)? {
             add_product(&mut sums, input.get(at..)?.first_chunk()?, weights);
             at += pitch;
         }
@@ -143,12 +141,12 @@ fn add_taps<const B: usize>(
 }
 
 /// Up to `NARROW` channels of the whole map; returns `NARROW`.
-#[inline(always)]
 fn last_block(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
     let window = args.window;
     let taps = window.kernel_h as usize * window.kernel_w as usize;
-    let panel = args.scratch.as_chunks_mut::<NARROW>().0.get_mut(..taps).unwrap_or_default();
-    transpose(args.weights, first, panel);
+    let panel = args.scratch.get_mut(..taps * NARROW).unwrap_or_default();
+    transpose::<NARROW>(args.weights, first, panel);
+    let panel = panel.as_chunks().0;
     let finish = Finish::new(&args.epilogue, first);
     let input = args.input.get(first..).unwrap_or_default();
     let mut at = first;
@@ -189,7 +187,6 @@ fn pixel(window: &Window, input: &[f32], panel: &[[f32; NARROW]], rows: Taps, co
 }
 
 /// One channel of the whole map with the weights where they are; returns 1.
-#[inline(always)]
 fn block_in_place(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
     let window = args.window;
     let channels = window.in_c as usize;

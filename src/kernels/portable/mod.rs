@@ -8,8 +8,9 @@
 //! everything else     one kernel per file
 //! ```
 //!
-//! The kernels are inlined whole into whoever calls them. Thus `kernels/x86_64/avx2.rs` compiles the same source with
-//! vectors of eight, and no instruction set appears in this directory.
+//! The elementwise and window kernels are inlined whole into whoever calls them. Thus `kernels/x86_64/avx2.rs` compiles the
+//! same source with vectors of eight, and no instruction set appears in this directory. The three convolutions are too large
+//! for that: they exist once, and only their inner loops (`tile::InnerLoops`) belong to a level.
 
 pub mod activation;
 pub mod add;
@@ -28,8 +29,8 @@ pub mod softmax;
 pub(super) mod tile;
 
 use crate::kernels::{Activation, Epilogue, Kernels, Level};
-use panel::{Panel, Span};
-use tile::{InnerLoops, OUTPUTS, Rows, SINGLE_OUTPUTS, Weights};
+use panel::{MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
+use tile::{DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -43,47 +44,49 @@ pub static KERNELS: Kernels = Kernels {
     layernorm2d: layernorm2d::layernorm2d,
     grn: grn::grn,
     softmax: softmax::softmax,
-    activate: Portable::activate,
+    activate,
     add: add::add,
     add_upsampled2x: add::add_upsampled2x,
 };
 
 /// The inner loops with vectors of four lanes.
-pub(super) struct Portable;
+static PORTABLE: InnerLoops = InnerLoops {
+    dot,
+    dot_single,
+    // As many rows as keep eight vectors of sums.
+    products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
+    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    activate,
+};
 
-impl InnerLoops for Portable {
-    #[inline(never)]
-    fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
-        tile::dot::<4>(input, rows, weights, sums);
-    }
+const fn product<const P: usize, const R: usize>() -> ProductLoops {
+    ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: outer::<P, R>, finish: finish::<P> }
+}
 
-    #[inline(never)]
-    fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
-        tile::dot_single::<4>(input, weights)
-    }
+const fn depthwise<const B: usize>() -> DepthwiseLoops {
+    DepthwiseLoops { channels: B, transpose: tile::transpose::<B>, taps: taps::<B>, finish: finish::<B> }
+}
 
-    #[inline(never)]
-    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span) {
-        // As many rows as keep eight vectors of sums.
-        match P {
-            panel::WIDE => panel::outer::<P, 1>(input, rows, panel, output, span),
-            panel::MEDIUM => panel::outer::<P, 2>(input, rows, panel, output, span),
-            _ => panel::outer::<P, 4>(input, rows, panel, output, span),
-        }
-    }
+fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
+    tile::dot::<4>(input, rows, weights, sums);
+}
 
-    #[inline(never)]
-    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
-        depthwise_conv2d::taps(input, rows, panel, output, span);
-    }
+fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+    tile::dot_single::<4>(input, weights)
+}
 
-    #[inline(never)]
-    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-        epilogue::finish_sums::<P>(epilogue, first, output, span);
-    }
+fn outer<const P: usize, const R: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
+    panel::outer::<P, R>(input, rows, panel, output, span);
+}
 
-    #[inline(never)]
-    fn activate(data: &mut [f32], activation: Activation) {
-        activation::activate(data, activation);
-    }
+fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
+    depthwise_conv2d::taps::<B>(input, rows, panel, output, span);
+}
+
+fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
+    epilogue::finish_sums::<P>(epilogue, first, output, span);
+}
+
+fn activate(data: &mut [f32], activation: Activation) {
+    activation::activate(data, activation);
 }

@@ -85,18 +85,18 @@ pub(super) fn with_stride(window: &Window) -> Window {
     Window { stride: window.stride.max(1), ..*window }
 }
 
-/// Weights of `P` outputs next to each other as `[k][P]`: those of piece `p` begin at `p * step`.
+/// Weights of some outputs next to each other as `[k][output]`: those of piece `p` begin at row `p * step`.
 #[derive(Clone, Copy)]
-pub(in crate::kernels) struct Panel<'a, const P: usize> {
-    pub(in crate::kernels) weights: &'a [[f32; P]],
+pub(in crate::kernels) struct Panel<'a> {
+    pub(in crate::kernels) weights: &'a [f32],
     pub(in crate::kernels) step: usize,
 }
 
-impl<'a, const P: usize> Panel<'a, P> {
-    /// The weights of piece `p`, `len` of each output.
+impl<'a> Panel<'a> {
+    /// The weights as rows of `P` outputs.
     #[inline(always)]
-    pub(in crate::kernels) fn piece(&self, p: usize, len: usize) -> Option<&'a [[f32; P]]> {
-        self.weights.get(p * self.step..)?.get(..len)
+    pub(in crate::kernels) fn rows<const P: usize>(&self) -> &'a [[f32; P]] {
+        self.weights.as_chunks().0
     }
 }
 
@@ -113,7 +113,7 @@ pub(in crate::kernels) struct Span {
 pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
     input: &[f32],
     rows: Rows,
-    panel: Panel<'_, P>,
+    panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
 ) {
@@ -135,7 +135,7 @@ pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
 fn outer_tile<const P: usize, const R: usize>(
     mut input: &[f32],
     rows: Rows,
-    panel: Panel<'_, P>,
+    panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
 ) {
@@ -146,7 +146,7 @@ fn outer_tile<const P: usize, const R: usize>(
             *sums = *held;
         }
     }
-    let mut weights = panel.weights;
+    let mut weights = panel.rows::<P>();
     let mut left = rows.pieces;
     while left > 0 {
         let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
@@ -189,14 +189,15 @@ pub(in crate::kernels) fn differ(rows: &[&[f32]], len: usize) -> bool {
 }
 
 /// Writes elements `from..` of the `k` weights of each output from `first` on into `panel[..][0..P]`.
-#[inline(always)]
-pub(super) fn transpose_part<const P: usize>(
+#[inline(never)]
+pub(in crate::kernels) fn transpose_part<const P: usize>(
     weights: &[f32],
     k: usize,
     first: usize,
     from: usize,
-    panel: &mut [[f32; P]],
+    panel: &mut [f32],
 ) {
+    let panel = panel.as_chunks_mut::<P>().0;
     let len = panel.len();
     for quad in 0..P / 4 {
         let rows: [_; 4] = array::from_fn(|i| part(weights, (first + 4 * quad + i) * k + from, len).as_chunks::<4>());

@@ -122,27 +122,54 @@ pub(super) fn part<T>(data: &[T], start: usize, len: usize) -> &[T] {
     data.get(start..start + len).unwrap_or_default()
 }
 
-/// The inner loops as one level compiles them. Each is a function of its own: inside the larger functions that call them,
-/// the compiler would run out of registers.
-pub(in crate::kernels) trait InnerLoops {
+/// The inner loops of one level. Everything around them exists once for all levels and reaches them through this table:
+/// they are functions of their own anyway, because inside larger ones the compiler would run out of registers.
+pub(in crate::kernels) struct InnerLoops {
     /// See [`dot`].
-    fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]);
-
+    pub(in crate::kernels) dot: fn(&[f32], Rows, Weights<'_, OUTPUTS>, &mut [[f32; OUTPUTS]]),
     /// See [`dot_single`].
-    fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS];
-
-    /// See [`outer`](crate::kernels::portable::panel::outer).
-    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span);
-
-    /// See [`taps`](crate::kernels::portable::depthwise_conv2d::taps).
-    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span);
-
-    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
-    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span);
-
+    pub(in crate::kernels) dot_single: fn(&[f32], Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS],
+    /// For panels of weights, the widest first.
+    pub(in crate::kernels) products: [ProductLoops; 3],
+    /// For blocks of channels, the widest first.
+    pub(in crate::kernels) depthwise: [DepthwiseLoops; 2],
     /// Any activation, elementwise.
-    fn activate(data: &mut [f32], activation: Activation);
+    pub(in crate::kernels) activate: fn(&mut [f32], Activation),
 }
+
+impl InnerLoops {
+    /// The loops for the widest panel that `outputs` outputs fill.
+    pub(super) fn widest(&self, outputs: usize) -> Option<&ProductLoops> {
+        self.products.iter().find(|product| product.outputs <= outputs)
+    }
+}
+
+/// The inner loops for panels of one width.
+pub(in crate::kernels) struct ProductLoops {
+    /// Outputs of a panel.
+    pub(in crate::kernels) outputs: usize,
+    /// See [`transpose_part`](crate::kernels::portable::panel::transpose_part).
+    pub(in crate::kernels) transpose: fn(&[f32], usize, usize, usize, &mut [f32]),
+    /// See [`outer`](crate::kernels::portable::panel::outer).
+    pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span),
+    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
+    pub(in crate::kernels) finish: FinishSums,
+}
+
+/// The inner loops for blocks of one width.
+pub(in crate::kernels) struct DepthwiseLoops {
+    /// Channels of a block.
+    pub(in crate::kernels) channels: usize,
+    /// See [`transpose`].
+    pub(in crate::kernels) transpose: fn(&[f32], usize, &mut [f32]),
+    /// See [`taps`](crate::kernels::portable::depthwise_conv2d::taps).
+    pub(in crate::kernels) taps: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span),
+    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
+    pub(in crate::kernels) finish: FinishSums,
+}
+
+/// Finishes the sums in the output, from a channel on.
+pub(in crate::kernels) type FinishSums = fn(&Epilogue<'_>, usize, &mut [f32], Span);
 
 /// Sums over `k` of `input[r][k] * weights[o][k]` for `sums.len()` rows, with `L` lanes per sum.
 #[inline(always)]
@@ -263,8 +290,9 @@ pub(in crate::kernels) fn add_rest<const L: usize, const O: usize>(
 }
 
 /// Writes the weights of the outputs from `first` on into `panel[k][0..N]`, zero where there is no output.
-#[inline(always)]
-pub(super) fn transpose<const N: usize>(weights: &[f32], first: usize, panel: &mut [[f32; N]]) {
+#[inline(never)]
+pub(in crate::kernels) fn transpose<const N: usize>(weights: &[f32], first: usize, panel: &mut [f32]) {
+    let panel = panel.as_chunks_mut::<N>().0;
     let k_elems = panel.len();
     for o in 0..N {
         let row = part(weights, (first + o) * k_elems, k_elems);

@@ -1,6 +1,7 @@
 //! The portable kernels, compiled for AVX2 and FMA.
 //!
-//! The portable functions are always inlined, so each function here holds its kernel whole, with vectors of eight lanes.
+//! The inner loops of the convolutions have explicit vectors; the other portable functions are always inlined, so each
+//! function here holds its kernel whole, with vectors of eight lanes.
 
 use core::arch::x86_64::{
     __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
@@ -8,67 +9,84 @@ use core::arch::x86_64::{
 
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::finish_sums;
-use crate::kernels::portable::panel::{self, Panel, Span};
-use crate::kernels::portable::tile::{self, InnerLoops, OUTPUTS, ROWS, Rows, SINGLE_OUTPUTS, Weights};
+use crate::kernels::portable::panel::{self, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
+use crate::kernels::portable::tile::{
+    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, ROWS, Rows, SINGLE_OUTPUTS, Weights,
+};
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
 
 /// Lanes of a vector.
 const LANES: usize = 8;
 
-/// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise.
-struct Avx2;
+/// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise. Must be
+/// reached through `KERNELS` only.
+static AVX2: InnerLoops = InnerLoops {
+    dot: safe::dot,
+    dot_single: safe::dot_single,
+    products: [product::<WIDE, 4, 2>(), product::<MEDIUM, 2, 4>(), product::<NARROW, 1, 4>()],
+    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    activate,
+};
 
-impl InnerLoops for Avx2 {
-    #[inline(always)]
-    fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
-        // SAFETY: only the kernels below use this type, and they run on processors that have the features.
-        unsafe { dot(input, rows, weights, sums) }
+const fn product<const P: usize, const V: usize, const R: usize>() -> ProductLoops {
+    ProductLoops {
+        outputs: P,
+        transpose: transpose_part::<P>,
+        outer: safe::outer::<P, V, R>,
+        finish: safe::finish::<P>,
+    }
+}
+
+const fn depthwise<const B: usize>() -> DepthwiseLoops {
+    DepthwiseLoops { channels: B, transpose: tile::transpose::<B>, taps: safe::taps::<B>, finish: safe::finish::<B> }
+}
+
+/// The inner loops as functions that a table can hold.
+mod safe {
+    use super::*;
+
+    pub(super) fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
+        // SAFETY: only `AVX2` names this function, and only the kernels below use that, on processors with the features.
+        unsafe { super::dot(input, rows, weights, sums) }
     }
 
-    #[inline(always)]
-    fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+    pub(super) fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
         // SAFETY: as in `dot`.
-        unsafe { dot_single(input, weights) }
+        unsafe { super::dot_single(input, weights) }
     }
 
-    #[inline(always)]
-    fn outer<const P: usize>(input: &[f32], rows: Rows, panel: Panel<'_, P>, output: &mut [f32], span: Span) {
+    pub(super) fn outer<const P: usize, const V: usize, const R: usize>(
+        input: &[f32],
+        rows: Rows,
+        panel: Panel<'_>,
+        output: &mut [f32],
+        span: Span,
+    ) {
         // SAFETY: as in `dot`.
-        unsafe {
-            match P {
-                panel::WIDE => outer::<P, 4, 2>(input, rows, panel, output, span),
-                panel::MEDIUM => outer::<P, 2, 4>(input, rows, panel, output, span),
-                _ => outer::<P, 1, 4>(input, rows, panel, output, span),
-            }
-        }
+        unsafe { super::outer::<P, V, R>(input, rows, panel, output, span) }
     }
 
-    #[inline(always)]
-    fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
-        #[inline(never)]
-        #[target_feature(enable = "avx2,fma")]
-        fn compiled<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_, B>, output: &mut [f32], span: Span) {
-            portable::depthwise_conv2d::taps(input, rows, panel, output, span);
-        }
+    pub(super) fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
         // SAFETY: as in `dot`.
-        unsafe { compiled(input, rows, panel, output, span) }
+        unsafe { super::taps::<B>(input, rows, panel, output, span) }
     }
 
-    #[inline(always)]
-    fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-        #[inline(never)]
-        #[target_feature(enable = "avx2,fma")]
-        fn compiled<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-            finish_sums::<P>(epilogue, first, output, span);
-        }
+    pub(super) fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
         // SAFETY: as in `dot`.
-        unsafe { compiled::<P>(epilogue, first, output, span) }
+        unsafe { super::finish::<P>(epilogue, first, output, span) }
     }
+}
 
-    #[inline(always)]
-    fn activate(data: &mut [f32], activation: Activation) {
-        activate(data, activation);
-    }
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
+    portable::depthwise_conv2d::taps::<B>(input, rows, panel, output, span);
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
+    finish_sums::<P>(epilogue, first, output, span);
 }
 
 /// [`tile::dot`] with explicit vectors.
@@ -132,7 +150,7 @@ fn dot_tile<const R: usize, const O: usize>(
 fn outer<const P: usize, const V: usize, const R: usize>(
     input: &[f32],
     rows: Rows,
-    panel: Panel<'_, P>,
+    panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
 ) {
@@ -155,7 +173,7 @@ fn outer<const P: usize, const V: usize, const R: usize>(
 fn outer_tile<const P: usize, const V: usize, const R: usize>(
     mut input: &[f32],
     rows: Rows,
-    panel: Panel<'_, P>,
+    panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
 ) {
@@ -168,7 +186,7 @@ fn outer_tile<const P: usize, const V: usize, const R: usize>(
             }
         }
     }
-    let mut weights = panel.weights;
+    let mut weights = panel.rows::<P>();
     for _ in 0..rows.pieces {
         let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
         let vectors = vectors.as_flattened().as_chunks().0.as_chunks::<V>().0;
@@ -229,9 +247,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<Avx2>(args);
-    dense(args: &mut Dense<'_>) = portable::dense::run::<Avx2>(args);
-    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run::<Avx2>(args);
+    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run(args, &AVX2);
+    dense(args: &mut Dense<'_>) = portable::dense::run(args, &AVX2);
+    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run(args, &AVX2);
     max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
     avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
     batch_norm2d(data: &mut [f32], scale: &[f32], shift: &[f32])
