@@ -9,12 +9,17 @@ use super::output;
 use crate::error::Error;
 
 /// Facts and text of an error.
+///
+/// A record without an error is all zero bytes, so that those of many threads take no room in the program's file. Hence
+/// the complements of two numbers whose "none" is -1.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Record {
     status: nk_status,
-    layer_index: i32,
-    byte_offset: u32,
+    /// `!layer_index`
+    not_layer: i32,
+    /// `!byte_offset`
+    not_offset: u32,
     needed: usize,
     available: usize,
     text: [u8; NK_MAX_MESSAGE_LEN],
@@ -24,8 +29,8 @@ impl Record {
     /// No error.
     pub(crate) const EMPTY: Record = Record {
         status: nk_status::NK_OK,
-        layer_index: -1,
-        byte_offset: u32::MAX,
+        not_layer: 0,
+        not_offset: 0,
         needed: 0,
         available: 0,
         text: [0; NK_MAX_MESSAGE_LEN],
@@ -37,8 +42,8 @@ impl Record {
         let _ = write!(text, "{error}");
         Record {
             status: error.status(),
-            layer_index: error.layer.map_or(-1, i32::from),
-            byte_offset: error.offset.unwrap_or(u32::MAX),
+            not_layer: error.layer.map_or(0, |layer| !i32::from(layer)),
+            not_offset: error.offset.map_or(0, |offset| !offset),
             needed: usize::try_from(error.needed()).unwrap_or(usize::MAX),
             available: usize::try_from(error.available()).unwrap_or(usize::MAX),
             text: text.bytes,
@@ -98,8 +103,8 @@ pub(super) fn info(struct_size: u32) -> nk_error_info {
     nk_error_info {
         struct_size,
         status: record.status,
-        layer_index: record.layer_index,
-        byte_offset: record.byte_offset,
+        layer_index: !record.not_layer,
+        byte_offset: !record.not_offset,
         needed: record.needed,
         available: record.available,
         message: record.text.map(|byte| byte as c_char),
