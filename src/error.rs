@@ -76,42 +76,51 @@ pub enum ErrorKind {
     Stopped,
 }
 
-/// What a field should have been.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Expected {
+/// What a field should have been, compared with the expected value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Expected {
     /// Nothing is said about it.
-    #[default]
     Unsaid,
     /// Exactly this value.
-    Exactly(u64),
+    Exactly,
     /// This value or more.
-    AtLeast(u64),
+    AtLeast,
     /// This value or less.
-    AtMost(u64),
+    AtMost,
 }
+
+/// No layer and no offset: above every index and every place in a file.
+const NO_LAYER: u8 = u8::MAX;
+const NO_OFFSET: u32 = u32::MAX;
+/// No value was found: more than anything that is counted.
+const NOTHING: u64 = u64::MAX;
 
 /// An error with the place it was found at.
 ///
 /// `Display` gives one sentence for the person who must act; it is kept under 128 bytes for every error this library
 /// makes, because the C API's message buffer has that size.
+///
+/// Errors are handed up through many functions, so they are packed: that is a good part of the size of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What went wrong.
     pub kind: ErrorKind,
-    /// Index of the layer in the model, from 0.
-    pub layer: Option<u16>,
+    /// Index of the layer in the model, or `NO_LAYER`.
+    layer: u8,
     /// Kind byte of that layer, for its name in the text; 0 when unknown.
-    pub layer_kind: u8,
-    /// Offset in the file, in bytes.
-    pub offset: Option<u32>,
+    layer_kind: u8,
+    expectation: Expected,
+    /// Offset in the file in bytes, or `NO_OFFSET`.
+    offset: u32,
+    /// Value that was found, or `NOTHING`.
+    found: u64,
+    /// Value that was expected; its relation to `found` is `expectation`.
+    expected: u64,
     /// Field or quantity that is wrong, in the words of the format.
-    pub field: &'static str,
-    /// Value that was found.
-    pub found: Option<u64>,
-    /// Value that was expected.
-    pub expected: Expected,
+    field: &'static str,
     /// What to do or why, when field and values do not say it all.
-    pub note: &'static str,
+    note: &'static str,
 }
 
 impl Error {
@@ -119,12 +128,13 @@ impl Error {
     pub const fn new(kind: ErrorKind) -> Self {
         Self {
             kind,
-            layer: None,
+            layer: NO_LAYER,
             layer_kind: 0,
-            offset: None,
+            expectation: Expected::Unsaid,
+            offset: NO_OFFSET,
+            found: NOTHING,
+            expected: 0,
             field: "",
-            found: None,
-            expected: Expected::Unsaid,
             note: "",
         }
     }
@@ -137,25 +147,25 @@ impl Error {
 
     /// States the value that was found.
     pub const fn found(mut self, value: u64) -> Self {
-        self.found = Some(value);
+        self.found = value;
         self
     }
 
     /// States the only right value.
     pub const fn expected(mut self, value: u64) -> Self {
-        self.expected = Expected::Exactly(value);
+        (self.expectation, self.expected) = (Expected::Exactly, value);
         self
     }
 
     /// States the least right value.
     pub const fn at_least(mut self, value: u64) -> Self {
-        self.expected = Expected::AtLeast(value);
+        (self.expectation, self.expected) = (Expected::AtLeast, value);
         self
     }
 
     /// States the largest right value.
     pub const fn at_most(mut self, value: u64) -> Self {
-        self.expected = Expected::AtMost(value);
+        (self.expectation, self.expected) = (Expected::AtMost, value);
         self
     }
 
@@ -167,59 +177,86 @@ impl Error {
 
     /// States the place in the file, unless a deeper one is already known.
     pub fn at(mut self, offset: usize) -> Self {
-        if self.offset.is_none() {
-            self.offset = u32::try_from(offset).ok();
+        if self.offset == NO_OFFSET {
+            self.offset = u32::try_from(offset).unwrap_or(NO_OFFSET);
         }
+        self
+    }
+
+    /// Forgets the place in the file.
+    pub(crate) const fn anywhere(mut self) -> Self {
+        self.offset = NO_OFFSET;
+        self
+    }
+
+    /// States the kind byte of the layer, whose index is not known here.
+    pub(crate) fn in_kind(mut self, kind: u8) -> Self {
+        self.layer_kind = kind;
         self
     }
 
     /// States the layer, unless it is already known.
     pub fn in_layer(mut self, index: usize, kind: u8) -> Self {
-        if self.layer.is_none() {
-            self.layer = u16::try_from(index).ok();
+        if self.layer == NO_LAYER {
+            self.layer = u8::try_from(index).unwrap_or(NO_LAYER);
             self.layer_kind = kind;
         }
         self
     }
 
+    /// Index of the layer in the model, from 0.
+    pub fn layer(&self) -> Option<u8> {
+        (self.layer != NO_LAYER).then_some(self.layer)
+    }
+
+    /// Kind byte of that layer; 0 when unknown.
+    pub const fn layer_kind(&self) -> u8 {
+        self.layer_kind
+    }
+
+    /// Offset in the file, in bytes.
+    pub fn offset(&self) -> Option<u32> {
+        (self.offset != NO_OFFSET).then_some(self.offset)
+    }
+
     /// Bytes, elements or entries that would have been right; 0 when the error is not about an amount.
     pub const fn needed(&self) -> u64 {
-        match self.expected {
-            Expected::Unsaid => 0,
-            Expected::Exactly(n) | Expected::AtLeast(n) | Expected::AtMost(n) => n,
-        }
+        self.expected
     }
 
     /// Bytes, elements or entries that were there; 0 when the error is not about an amount.
-    pub fn available(&self) -> u64 {
-        self.found.unwrap_or(0)
+    pub const fn available(&self) -> u64 {
+        if self.found == NOTHING { 0 } else { self.found }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(layer) = self.layer {
+        if let Some(layer) = self.layer() {
             write!(f, "layer {layer}")?;
             if let Some(name) = crate::format::kind_name(self.layer_kind) {
                 write!(f, " ({name})")?;
             }
-            f.write_str(if self.offset.is_some() { ", " } else { ": " })?;
+            f.write_str(if self.offset == NO_OFFSET { ": " } else { ", " })?;
         }
-        if let Some(offset) = self.offset {
+        if let Some(offset) = self.offset() {
             write!(f, "byte {offset}: ")?;
         }
         match (self.field, self.found) {
             ("", _) if !self.note.is_empty() => return f.write_str(self.note),
             ("", _) => write!(f, "{}", self.kind)?,
-            (field, Some(found)) => write!(f, "{field} is {found}")?,
-            (field, None) if !self.note.is_empty() => return write!(f, "{field}: {}", self.note),
-            (field, None) => write!(f, "{field}: {}", self.kind)?,
+            (field, NOTHING) if !self.note.is_empty() => return write!(f, "{field}: {}", self.note),
+            (field, NOTHING) => write!(f, "{field}: {}", self.kind)?,
+            (field, found) => write!(f, "{field} is {found}")?,
         }
-        match self.expected {
-            Expected::Unsaid => {}
-            Expected::Exactly(n) => write!(f, ", expected {n}")?,
-            Expected::AtLeast(n) => write!(f, ", expected at least {n}")?,
-            Expected::AtMost(n) => write!(f, ", expected at most {n}")?,
+        let relation = match self.expectation {
+            Expected::Unsaid => None,
+            Expected::Exactly => Some(""),
+            Expected::AtLeast => Some("at least "),
+            Expected::AtMost => Some("at most "),
+        };
+        if let Some(relation) = relation {
+            write!(f, ", expected {relation}{}", self.expected)?;
         }
         if !self.note.is_empty() {
             write!(f, "; {}", self.note)?;
@@ -229,3 +266,5 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+const _: () = assert!(size_of::<Error>() <= 24 + 4 * size_of::<usize>());

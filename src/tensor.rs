@@ -36,6 +36,7 @@ impl Shape {
     }
 
     /// Number of elements, or an error when it does not fit 31 bits (the largest tensor this library handles).
+    #[inline(never)]
     pub fn elements(&self) -> Result<u32, Error> {
         checked_product(&[self.h, self.w, self.c])
             .ok_or(Error::new(ErrorKind::SizeOverflow).field("number of elements").expected(MAX_ELEMENTS as u64))
@@ -117,6 +118,7 @@ impl Window {
     /// Geometry over `input` with the output size `floor((size + pads - kernel) / stride) + 1` on each axis.
     ///
     /// Refuses a zero kernel or stride and a kernel that is larger than the padded input.
+    #[inline(never)]
     pub fn new(input: Shape, kernel: (u32, u32), stride: u32, pads: Padding, out_c: u32) -> Result<Self, Error> {
         let out_h = out_extent(input.h, kernel.0, stride, pads.top, pads.bottom, "kernel height")?;
         let out_w = out_extent(input.w, kernel.1, stride, pads.left, pads.right, "kernel width")?;
@@ -185,6 +187,7 @@ impl Taps {
     }
 }
 
+#[inline(never)]
 fn out_extent(size: u32, kernel: u32, stride: u32, before: u32, after: u32, field: &'static str) -> Result<u32, Error> {
     if stride == 0 {
         return Err(Error::new(ErrorKind::Layer).field("stride").found(0).at_least(1));

@@ -147,7 +147,7 @@ fn kinds_without_an_int8_form_are_refused_with_a_reason() {
     ];
     for (layer, text) in layers {
         let error = behind(layer);
-        assert_eq!((error.kind, error.layer), (ErrorKind::Unsupported, Some(1)), "{error}");
+        assert_eq!((error.kind, error.layer()), (ErrorKind::Unsupported, Some(1)), "{error}");
         assert!(error.to_string().contains(text), "{error}");
         assert!(error.to_string().len() <= 127, "{error}");
     }

@@ -42,8 +42,8 @@ impl Record {
         let _ = write!(text, "{error}");
         Record {
             status: error.status(),
-            not_layer: error.layer.map_or(0, |layer| !i32::from(layer)),
-            not_offset: error.offset.map_or(0, |offset| !offset),
+            not_layer: error.layer().map_or(0, |layer| !i32::from(layer)),
+            not_offset: error.offset().map_or(0, |offset| !offset),
             needed: usize::try_from(error.needed()).unwrap_or(usize::MAX),
             available: usize::try_from(error.available()).unwrap_or(usize::MAX),
             text: text.bytes,

@@ -104,10 +104,10 @@ impl TensorEntry {
         match checked_product(entry.active_dims()) {
             Some(0) => Err(fault("num_elements", 0).at_least(1)),
             Some(product) if product == num_elements => Ok(entry),
-            Some(product) => Err(Error {
-                kind: ErrorKind::Weights,
-                ..fault("num_elements", num_elements).expected(u64::from(product))
-            }),
+            Some(product) => Err(Error::new(ErrorKind::Weights)
+                .field("num_elements")
+                .found(u64::from(num_elements))
+                .expected(u64::from(product))),
             None => Err(fault("num_elements", num_elements).note("the product of the dims is too large")),
         }
     }

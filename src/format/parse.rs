@@ -62,7 +62,7 @@ impl<'m> Model<'m> {
         let header = Header::read(bytes)?;
         let mut r = Reader::new(bytes, HEADER_BYTES, ErrorKind::Truncated);
         for index in 0..header.num_layers as usize {
-            Layer::read(&mut r).map_err(|error| error.in_layer(index, error.layer_kind))?;
+            Layer::read(&mut r).map_err(|error| error.in_layer(index, error.layer_kind()))?;
         }
         let catalog_offset = r.offset();
         let quantized = header.is_quantized();

@@ -314,7 +314,7 @@ impl Layer {
         if kind_name(kind).is_none() {
             return Err(Error::new(ErrorKind::LayerKind).field("layer kind").found(u64::from(kind)).at_most(14).at(at));
         }
-        Self::read_body(kind, r).map_err(|error| Error { layer_kind: kind, ..error })
+        Self::read_body(kind, r).map_err(|error| error.in_kind(kind))
     }
 
     fn read_body(kind: u8, r: &mut Reader<'_>) -> Result<Self, Error> {

@@ -110,6 +110,7 @@ pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_
 }
 
 /// Refuses rows: most kinds work on maps, before a flatten layer.
+#[inline(never)]
 pub(crate) fn require_map(input: Shape) -> Result<(), Error> {
     if !input.is_rows {
         return Ok(());
@@ -118,6 +119,7 @@ pub(crate) fn require_map(input: Shape) -> Result<(), Error> {
 }
 
 /// Refuses a map with another number of channels than the record says.
+#[inline(never)]
 pub(crate) fn require_channels(field: &'static str, record: u32, input: Shape) -> Result<(), Error> {
     require_map(input)?;
     if record == input.c {
@@ -127,6 +129,7 @@ pub(crate) fn require_channels(field: &'static str, record: u32, input: Shape) -
 }
 
 /// Refuses 0 for a count that a record states.
+#[inline(never)]
 pub(crate) fn require_positive(field: &'static str, value: u32) -> Result<(), Error> {
     if value > 0 {
         return Ok(());

@@ -83,9 +83,9 @@ unsafe fn finish(root: &mut Root, arena: *mut nk_arena_t, network: u8, input: Sh
     spec.write(&mut Front(&mut *blob))?;
     let mut place = || Model::parse(blob).and_then(|model| Parked::place(&model, &mut state));
     // Offsets in a file that the caller never saw tell nothing.
-    let parked = place().map_err(|error| match (error.kind, error.offset) {
+    let parked = place().map_err(|error| match (error.kind, error.offset()) {
         (ErrorKind::Payload, Some(offset)) => not_finite(root.slots(), bytes - offset as usize),
-        _ => Error { offset: None, ..error },
+        _ => error.anywhere(),
     })?;
     // SAFETY: by this function's contract a handle.
     unsafe { arena::store(arena, state) };

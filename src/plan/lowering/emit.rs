@@ -123,6 +123,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Pooling (`Op::MaxPool2d` or `Op::AvgPool2d`).
+    #[inline(never)]
     pub fn pool2d(&mut self, op: Op, window: Window, input: Value, output: Value) -> Result<(), Error> {
         let mut step = self.step(op, window, input, output);
         step.quant.input_zero_point = self.quant.zero_point as i8;
@@ -164,6 +165,7 @@ impl Lowering<'_, '_> {
         self.sink.push(step)
     }
 
+    #[inline(never)]
     pub(super) fn step(&self, op: Op, window: Window, input: Value, output: Value) -> Step {
         let mut step = Step::new(op, window, self.operand(input), self.operand(output));
         step.layer = self.layer;

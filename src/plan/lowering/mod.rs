@@ -183,6 +183,7 @@ impl<'m, 's> Lowering<'m, 's> {
     }
 
     /// Room for a tensor inside a block, away from the tensor it is made from.
+    #[inline(never)]
     pub fn temporary(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
         let elems = shape.elements()?;
         // At most 2^29 elements of 4 bytes: no overflow.
@@ -190,6 +191,7 @@ impl<'m, 's> Lowering<'m, 's> {
         Ok(Value { home: Home::Arena(slot), first: 0, elems })
     }
 
+    #[inline(never)]
     fn allocate(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
         let away_from = match from.home {
             Home::Arena(slot) => Some(slot),
@@ -199,6 +201,7 @@ impl<'m, 's> Lowering<'m, 's> {
     }
 
     /// Room for the result of the present layer: the caller's output for the last one.
+    #[inline(never)]
     pub fn destination(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
         if self.is_last() { Ok(Value::output(shape.elements()?)) } else { self.temporary(shape, from) }
     }
