@@ -82,7 +82,8 @@ impl TensorEntry {
     /// Reads one entry and checks it against itself.
     pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
         let at = r.offset();
-        let fault = |field, found: u32| Error::new(ErrorKind::Catalog).field(field).found(u64::from(found)).at(at);
+        let fault_of = |kind, field, found: u32| Error::new(kind).field(field).found(u64::from(found)).at(at);
+        let fault = |field, found| fault_of(ErrorKind::Catalog, field, found);
         let rank = r.u8("tensor rank")?;
         let code = r.u8("tensor dtype")?;
         r.reserved(2, ErrorKind::Catalog)?;
@@ -104,10 +105,9 @@ impl TensorEntry {
         match checked_product(entry.active_dims()) {
             Some(0) => Err(fault("num_elements", 0).at_least(1)),
             Some(product) if product == num_elements => Ok(entry),
-            Some(product) => Err(Error::new(ErrorKind::Weights)
-                .field("num_elements")
-                .found(u64::from(num_elements))
-                .expected(u64::from(product))),
+            Some(product) => {
+                Err(fault_of(ErrorKind::Weights, "num_elements", num_elements).expected(u64::from(product)))
+            }
             None => Err(fault("num_elements", num_elements).note("the product of the dims is too large")),
         }
     }

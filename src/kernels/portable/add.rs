@@ -9,8 +9,19 @@ pub fn add(data: &mut [f32], other: &[f32]) {
 }
 
 /// `data[y][x] += half[y / 2][x / 2]`.
-#[inline(always)]
 pub fn add_upsampled2x(data: &mut [f32], half: &[f32], half_w: usize, channels: usize) {
+    upsampled2x(data, half, half_w, channels, add);
+}
+
+/// The same with the addition of a level.
+#[inline(never)]
+pub(in crate::kernels) fn upsampled2x(
+    data: &mut [f32],
+    half: &[f32],
+    half_w: usize,
+    channels: usize,
+    add: fn(&mut [f32], &[f32]),
+) {
     // Never 0, so that no chunk below is empty; a map without elements has no chunks.
     let channels = channels.max(1);
     let half_row_elems = (half_w * channels).max(1);

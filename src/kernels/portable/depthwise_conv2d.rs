@@ -73,7 +73,7 @@ fn full_block(args: &mut DepthwiseConv2d<'_>, block: &DepthwiseLoops, first: usi
     let taps = window.kernel_h as usize * kernel_w;
     let width = block.channels;
     let Some(panel) = args.scratch.get_mut(..taps * width) else { return width };
-    (block.transpose)(args.weights, first, panel);
+    transpose(args.weights, first, panel, width);
     let input = args.input.get(first..).unwrap_or_default();
     let stretch = window.in_w as usize * channels;
     let interior = window.interior_columns();
@@ -145,7 +145,7 @@ fn last_block(args: &mut DepthwiseConv2d<'_>, first: usize) -> usize {
     let window = args.window;
     let taps = window.kernel_h as usize * window.kernel_w as usize;
     let panel = args.scratch.get_mut(..taps * NARROW).unwrap_or_default();
-    transpose::<NARROW>(args.weights, first, panel);
+    transpose(args.weights, first, panel, NARROW);
     let panel = panel.as_chunks().0;
     let finish = Finish::new(&args.epilogue, first);
     let input = args.input.get(first..).unwrap_or_default();

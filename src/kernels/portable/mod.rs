@@ -64,7 +64,7 @@ const fn product<const P: usize, const R: usize>() -> ProductLoops {
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {
-    DepthwiseLoops { channels: B, transpose: tile::transpose::<B>, taps: taps::<B>, finish: finish::<B> }
+    DepthwiseLoops { channels: B, taps: taps::<B>, finish: finish::<B> }
 }
 
 fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {

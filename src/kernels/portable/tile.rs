@@ -160,8 +160,6 @@ pub(in crate::kernels) struct ProductLoops {
 pub(in crate::kernels) struct DepthwiseLoops {
     /// Channels of a block.
     pub(in crate::kernels) channels: usize,
-    /// See [`transpose`].
-    pub(in crate::kernels) transpose: fn(&[f32], usize, &mut [f32]),
     /// See [`taps`](crate::kernels::portable::depthwise_conv2d::taps).
     pub(in crate::kernels) taps: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span),
     /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
@@ -289,15 +287,14 @@ pub(in crate::kernels) fn add_rest<const L: usize, const O: usize>(
     }
 }
 
-/// Writes the weights of the outputs from `first` on into `panel[k][0..N]`, zero where there is no output.
-#[inline(never)]
-pub(in crate::kernels) fn transpose<const N: usize>(weights: &[f32], first: usize, panel: &mut [f32]) {
-    let panel = panel.as_chunks_mut::<N>().0;
-    let k_elems = panel.len();
-    for o in 0..N {
-        let row = part(weights, (first + o) * k_elems, k_elems);
-        for (k, out) in panel.iter_mut().enumerate() {
-            out[o] = row.get(k).copied().unwrap_or(0.0);
+/// Writes the weights of the outputs from `first` on into `panel[k][0..width]`, zero behind the last output.
+pub(super) fn transpose(weights: &[f32], first: usize, panel: &mut [f32], width: usize) {
+    let k_elems = panel.len().checked_div(width).unwrap_or(0);
+    for (k, row) in panel.chunks_exact_mut(width.max(1)).enumerate() {
+        let mut at = first * k_elems + k;
+        for out in row {
+            *out = weights.get(at).copied().unwrap_or(0.0);
+            at += k_elems;
         }
     }
 }

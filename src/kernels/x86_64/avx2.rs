@@ -38,7 +38,7 @@ const fn product<const P: usize, const V: usize, const R: usize>() -> ProductLoo
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {
-    DepthwiseLoops { channels: B, transpose: tile::transpose::<B>, taps: safe::taps::<B>, finish: safe::finish::<B> }
+    DepthwiseLoops { channels: B, taps: safe::taps::<B>, finish: safe::finish::<B> }
 }
 
 /// The inner loops as functions that a table can hold.
@@ -261,5 +261,5 @@ kernels! {
     activate(data: &mut [f32], activation: Activation) = portable::activation::activate(data, activation);
     add(data: &mut [f32], other: &[f32]) = portable::add::add(data, other);
     add_upsampled2x(data: &mut [f32], half: &[f32], half_w: usize, channels: usize)
-        = portable::add::add_upsampled2x(data, half, half_w, channels);
+        = portable::add::upsampled2x(data, half, half_w, channels, add);
 }
