@@ -102,24 +102,25 @@ impl<'m, 'a> Network<'m, 'a> {
     /// Computes the output of a float network for one input. The lengths must be the element counts of the shapes; on an
     /// error the output is not written.
     pub fn run(&mut self, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        self.run_watched(None, input, output)
+        self.run_values(input, output)
     }
 
     /// Computes the output of an int8 network for one input, otherwise as [`Network::run`].
     pub fn run_int8(&mut self, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        self.run_watched(None, input, output)
+        self.run_values(input, output)
     }
 
-    /// Either run, with somebody looking on. When the watcher stops the run, part of the output may be written.
-    pub(crate) fn run_watched<T: Element>(
-        &mut self,
-        watcher: Option<&mut dyn Watcher>,
-        input: &[T],
-        output: &mut [T],
-    ) -> Result<(), Error> {
+    /// Either run.
+    pub(crate) fn run_values<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
+        let (network, scratch) = self.split();
+        network.run_in(scratch, input, output)
+    }
+
+    /// What stays during a run, and the memory that it works in.
+    pub(crate) fn split(&mut self) -> (SharedNetwork<'_>, &mut [u8]) {
         let Parts { header, steps, tables, copy, activations } = &mut self.parts;
         let fixed = Fixed { header, steps, tables, copy };
-        SharedNetwork { blob: self.blob, payload: self.payload, fixed }.run_in(activations, watcher, input, output)
+        (SharedNetwork { blob: self.blob, payload: self.payload, fixed }, activations)
     }
 
     /// What the owner of the region keeps for its runs.
@@ -179,12 +180,12 @@ impl<'a> SharedNetwork<'a> {
     /// [`Network::run`] with all that changes in `scratch`: [`SharedNetwork::scratch_bytes`] bytes that start at a multiple
     /// of [`SharedNetwork::SCRATCH_ALIGN`].
     pub fn run(&self, scratch: &mut [u8], input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        self.run_in(scratch, None, input, output)
+        self.run_in(scratch, input, output)
     }
 
     /// [`Network::run_int8`], otherwise as [`SharedNetwork::run`].
     pub fn run_int8(&self, scratch: &mut [u8], input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        self.run_in(scratch, None, input, output)
+        self.run_in(scratch, input, output)
     }
 
     /// The words that the owner of the region keeps for its runs.
@@ -197,32 +198,21 @@ impl<'a> SharedNetwork<'a> {
         Fixed::of(region).map(|fixed| &fixed.header.user)
     }
 
-    pub(crate) fn run_in<T: Element>(
+    /// Either run.
+    pub(crate) fn run_in<T: Element>(&self, scratch: &mut [u8], input: &[T], output: &mut [T]) -> Result<(), Error> {
+        T::run_steps(self, self.active_steps(), self.memory(scratch, input, output)?)
+    }
+
+    /// Either run, layer by layer with somebody looking on. When the watcher stops the run, part of the output may be
+    /// written. Layers that became no step of their own are told as well.
+    pub(crate) fn run_watched<T: Element>(
         &self,
         scratch: &mut [u8],
-        watcher: Option<&mut dyn Watcher>,
+        watcher: &mut dyn Watcher,
         input: &[T],
         output: &mut [T],
     ) -> Result<(), Error> {
-        let header = self.fixed.header;
-        if header.is_quantized() != T::IS_INT8 {
-            let [int8, float] = ["this is an int8 model: give it int8", "this is a float model: give it float32"];
-            return Err(Error::new(ErrorKind::Argument).note(if T::IS_INT8 { float } else { int8 }));
-        }
-        check_count("input elements", input.len(), header.input())?;
-        check_count("output elements", output.len(), header.output())?;
-        let activations = aligned_scratch(scratch, header.activation_bytes)?;
-        let memory = Memory { activations, input, output };
-        match watcher {
-            None => T::run_steps(self, self.active_steps(), memory),
-            Some(watcher) => self.run_layers(watcher, memory),
-        }
-    }
-
-    /// Runs the steps of one layer after another. Layers that became no step of their own are told as well.
-    #[cold]
-    #[inline(never)]
-    fn run_layers<T: Element>(&self, watcher: &mut dyn Watcher, mut memory: Memory<'_, T>) -> Result<(), Error> {
+        let mut memory = self.memory(scratch, input, output)?;
         let model = Model::parse(self.blob)?;
         let mut steps = self.active_steps();
         plan::for_each_layer(&model, self.fixed.header.placement(), &mut |layer| {
@@ -233,6 +223,24 @@ impl<'a> SharedNetwork<'a> {
             T::run_steps(self, own, memory.reborrow())?;
             watcher.after(layer, bytemuck::cast_slice(memory.get(&layer.result).ok_or(DAMAGED)?))
         })
+    }
+
+    /// The memory of a run, once input, output and scratch are seen to fit.
+    fn memory<'r, T: Element>(
+        &self,
+        scratch: &'r mut [u8],
+        input: &'r [T],
+        output: &'r mut [T],
+    ) -> Result<Memory<'r, T>, Error> {
+        let header = self.fixed.header;
+        if header.is_quantized() != T::IS_INT8 {
+            let [int8, float] = ["this is an int8 model: give it int8", "this is a float model: give it float32"];
+            return Err(Error::new(ErrorKind::Argument).note(if T::IS_INT8 { float } else { int8 }));
+        }
+        check_count("input elements", input.len(), header.input())?;
+        check_count("output elements", output.len(), header.output())?;
+        let activations = aligned_scratch(scratch, header.activation_bytes)?;
+        Ok(Memory { activations, input, output })
     }
 
     /// The steps without an omitted softmax.

@@ -4,7 +4,10 @@
 //! the slow layer, compares intermediate results, feeds a watchdog or stops a run that takes too long.
 
 use core::ffi::c_void;
+use core::hint::black_box;
 use core::mem::transmute;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::callbacks::Callback;
 use super::dtype::nk_dtype;
@@ -18,7 +21,7 @@ use super::tensor::{nk_tensor, nk_tensor_t, view};
 use crate::error::{Error, ErrorKind};
 use crate::network::SharedNetwork;
 use crate::plan::LayerFacts;
-use crate::run::Watcher;
+use crate::run::{Element, Watcher};
 
 /// What a layer hook sees.
 #[repr(C)]
@@ -100,7 +103,56 @@ unsafe fn set_hook(model: *mut nk_model_t, function: nk_layer_hook_fn, user: *mu
     let user = user.expose_provenance();
     // SAFETY: by this function's contract.
     unsafe { loaded.network() }?.set_hook_words([function, user, seal(function, user)]);
+    // Hidden from the optimiser, which would call the only function that is ever stored here without looking.
+    WATCHED_RUN.store(black_box(run_watched as *mut ()), Ordering::Release);
     Ok(())
+}
+
+/// A run whose input and output are the bytes of the values that the network takes and gives.
+type WatchedRun = fn(&SharedNetwork<'_>, &mut [u8], &[u8], &mut [u8]) -> Result<(), Error>;
+
+/// How a network with a hook runs; null until the first hook is set. Thus programs that never set one do not carry the
+/// code for it.
+static WATCHED_RUN: AtomicPtr<()> = AtomicPtr::new(null_mut());
+
+/// Runs a network, watched by its hook if it has one.
+pub(super) fn run<T: Element>(
+    network: &SharedNetwork<'_>,
+    scratch: &mut [u8],
+    input: &[T],
+    output: &mut [T],
+) -> Result<(), Error> {
+    let [function, ..] = network.hook_words();
+    let watched = if function == 0 { null_mut() } else { WATCHED_RUN.load(Ordering::Acquire) };
+    if watched.is_null() || network.is_quantized() != T::IS_INT8 {
+        return network.run_in(scratch, input, output);
+    }
+    // SAFETY: `set_hook` stores nothing but a function of this type.
+    let watched = unsafe { transmute::<*mut (), WatchedRun>(watched) };
+    watched(network, scratch, bytemuck::cast_slice(input), bytemuck::cast_slice_mut(output))
+}
+
+/// The run behind [`WATCHED_RUN`].
+fn run_watched(network: &SharedNetwork<'_>, scratch: &mut [u8], input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+    if network.is_quantized() {
+        run_watched_as::<i8>(network, scratch, input, output)
+    } else {
+        run_watched_as::<f32>(network, scratch, input, output)
+    }
+}
+
+fn run_watched_as<T: Element>(
+    network: &SharedNetwork<'_>,
+    scratch: &mut [u8],
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
+    // Aligned, because they were made of values of this type.
+    let (input, output) = (bytemuck::cast_slice::<u8, T>(input), bytemuck::cast_slice_mut(output));
+    match Hook::of(network) {
+        Some(mut hook) => network.run_watched(scratch, &mut hook, input, output),
+        None => network.run_in(scratch, input, output),
+    }
 }
 
 /// Tells a hook from memory that was overwritten.
@@ -151,10 +203,6 @@ impl Hook {
             dtype: if network.is_quantized() { nk_dtype::NK_DTYPE_INT8 } else { nk_dtype::NK_DTYPE_FLOAT32 },
             started: 0,
         })
-    }
-
-    pub(super) fn as_watcher(&mut self) -> &mut dyn Watcher {
-        self
     }
 
     fn call(&self, layer: &LayerFacts, elapsed_ns: u64, output: Option<&nk_tensor>) -> Result<(), Error> {

@@ -2,11 +2,11 @@
 
 use super::arena::{self, nk_arena_t};
 use super::handle::{self, Loaded};
-use super::hooks::Hook;
+use super::hooks;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
 use crate::error::{Error, ErrorKind};
-use crate::network::{Network, SharedNetwork};
+use crate::network::Network;
 use crate::run::Element;
 
 /// The arguments of a run, as C passes them.
@@ -32,18 +32,9 @@ pub(super) struct Target<'a> {
 impl Target<'_> {
     /// Runs the network once, watched by its hook if it has one.
     pub(super) fn run<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
-        run_watched(&mut self.network, input, output)
+        let (network, scratch) = self.network.split();
+        hooks::run(&network, scratch, input, output)
     }
-}
-
-/// Runs a network once, watched by its hook if it has one.
-pub(super) fn run_watched<T: Element>(
-    network: &mut Network<'_, '_>,
-    input: &[T],
-    output: &mut [T],
-) -> Result<(), Error> {
-    let mut hook = Hook::of(&SharedNetwork::of(network));
-    network.run_watched(hook.as_mut().map(Hook::as_watcher), input, output)
 }
 
 impl<T: Element> Call<T> {

@@ -11,7 +11,7 @@ use core::ffi::c_void;
 
 use super::errors::nk_status_t;
 use super::handle::{self, Loaded};
-use super::hooks::Hook;
+use super::hooks;
 use super::last_error::report;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
@@ -144,15 +144,18 @@ impl ByteCall {
         let (input, output) =
             unsafe { (core::slice::from_raw_parts(input, inputs), core::slice::from_raw_parts_mut(output, outputs)) };
         match scratch {
-            // SAFETY: by this function's contract this thread alone uses the model.
-            None => unsafe { run::run_watched(&mut loaded.network()?, input, output) }?,
+            None => {
+                // SAFETY: by this function's contract this thread alone uses the model.
+                let mut network = unsafe { loaded.network() }?;
+                let (network, memory) = network.split();
+                hooks::run(&network, memory, input, output)?;
+            }
             Some((memory, _)) => {
                 let memory = if needed == 0 { core::ptr::NonNull::dangling().as_ptr() } else { memory };
                 // SAFETY: checked above, unless nothing is needed; by this function's contract nobody changes the model,
                 // and this run alone uses the scratch memory.
                 let (network, memory) = unsafe { (loaded.shared()?, core::slice::from_raw_parts_mut(memory, needed)) };
-                let mut hook = Hook::of(&network);
-                network.run_in(memory, hook.as_mut().map(Hook::as_watcher), input, output)?;
+                hooks::run(&network, memory, input, output)?;
             }
         }
         if !self.output_written.is_null() {

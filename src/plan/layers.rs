@@ -46,7 +46,7 @@ pub(crate) fn for_each_layer(
     let mut sink = Macs { sum: &macs, tables: 0 };
     let (mut input, mut running_quant) = (input_shape(model)?, input_params(model));
     let mut next_tensor = 0;
-    lower_layers(model, scheme, &mut sink, |record, lowering| {
+    lower_layers(model, scheme, &mut sink, &mut |record, lowering| {
         let first_tensor = next_tensor;
         next_tensor += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
         // A layer without tensors in front of the first one with some has the input of the model.

@@ -184,7 +184,7 @@ pub(super) fn lower_layers<'m, 's>(
     model: &Model<'m>,
     scheme: Scheme,
     sink: &'s mut dyn StepSink,
-    mut visit: impl FnMut(LayerRecord, &Lowering<'m, 's>) -> Result<(), Error>,
+    visit: &mut dyn FnMut(LayerRecord, &Lowering<'m, 's>) -> Result<(), Error>,
 ) -> Result<Lowering<'m, 's>, Error> {
     let mut lowering = Lowering::new(model, input_shape(model)?, scheme, sink)?;
     let mut records = model.layers().peekable();
@@ -202,7 +202,7 @@ pub(super) fn lower_layers<'m, 's>(
 }
 
 fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<Pass, Error> {
-    let mut lowering = lower_layers(model, scheme, sink, |_, _| Ok(()))?;
+    let mut lowering = lower_layers(model, scheme, sink, &mut |_, _| Ok(()))?;
     lowering.finish()?;
     let output = lowering.shape;
     output.elements()?;
