@@ -163,9 +163,8 @@ impl Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = NK_MAX_MESSAGE_LEN - 1 - self.length;
         let kept = text.as_bytes().get(..text.floor_char_boundary(room)).unwrap_or_default();
-        for (to, from) in self.bytes.iter_mut().skip(self.length).zip(kept) {
-            *to = *from;
-        }
+        let place = self.bytes.get_mut(self.length..self.length + kept.len()).ok_or(fmt::Error)?;
+        place.copy_from_slice(kept);
         self.length += kept.len();
         Ok(())
     }

@@ -13,6 +13,7 @@ pub fn activate(data: &mut [f32], activation: Activation) {
 }
 
 /// The activation of one value.
+#[inline(never)]
 pub fn apply(x: f32, activation: Activation) -> f32 {
     match activation {
         Activation::None => x,
