@@ -112,11 +112,25 @@ fn finish_with<const N: usize>(
     let (Some(scale), Some(shift)) = (scale, shift) else { return };
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut::<N>() else { return };
-        for (((sum, bias), scale), shift) in sums.iter_mut().zip(bias).zip(scale).zip(shift) {
-            *sum = activation((*sum + bias) * scale + shift);
+        // All are read before one is written: the compiler does not know that bias and norm lie elsewhere.
+        for (((sums, bias), scale), shift) in pieces_mut(sums).zip(pieces(bias)).zip(pieces(scale)).zip(pieces(shift)) {
+            *sums = array::from_fn(|i| activation((sums[i] + bias[i]) * scale[i] + shift[i]));
         }
         output = output.get_mut(span.pitch..).unwrap_or_default();
     }
+}
+
+/// Channels that are read before they are written.
+const PIECE: usize = 8;
+
+#[inline(always)]
+fn pieces<const N: usize>(values: &[f32; N]) -> core::slice::Iter<'_, [f32; PIECE]> {
+    values.as_chunks().0.iter()
+}
+
+#[inline(always)]
+fn pieces_mut<const N: usize>(values: &mut [f32; N]) -> core::slice::IterMut<'_, [f32; PIECE]> {
+    values.as_chunks_mut().0.iter_mut()
 }
 
 #[inline(always)]
