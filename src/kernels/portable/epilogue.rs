@@ -60,18 +60,14 @@ impl<const N: usize> Finish<N> {
     ) {
         for (pixel, sums) in pixels {
             let mut values: [f32; N] = array::from_fn(|i| (sums[i] + self.bias[i]) * self.scale[i] + self.shift[i]);
+            if self.accumulate {
+                let held: [f32; N] = lanes(pixel, 0, 0.0);
+                values = array::from_fn(|i| values[i] + held[i]);
+            }
+            values = values.map(&activation);
             match pixel.first_chunk_mut() {
-                Some(output) if self.valid == N => {
-                    if self.accumulate {
-                        values = array::from_fn(|i| values[i] + output[i]);
-                    }
-                    *output = values.map(&activation);
-                }
-                _ => {
-                    for (output, value) in pixel.iter_mut().zip(values).take(self.valid) {
-                        *output = activation(if self.accumulate { value + *output } else { value });
-                    }
-                }
+                Some(output) if self.valid == N => *output = values,
+                _ => pixel.iter_mut().zip(values).take(self.valid).for_each(|(output, value)| *output = value),
             }
         }
     }
