@@ -5,6 +5,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -108,7 +109,8 @@ fn key() -> Option<usize> {
 }
 
 fn claim() -> *const Slot {
-    for slot in &POOL {
+    // With a length that the optimiser knows it would write down all attempts one after the other.
+    for slot in black_box(&POOL[..]) {
         if slot.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return slot;
         }
