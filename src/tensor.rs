@@ -52,6 +52,7 @@ impl Shape {
 pub const MAX_ELEMENTS: u32 = 1 << 29;
 
 /// Product of the extents, `None` above [`MAX_ELEMENTS`].
+#[inline(never)]
 pub fn checked_product(dims: &[u32]) -> Option<u32> {
     let mut product = 1u64;
     for &dim in dims {

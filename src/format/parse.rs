@@ -153,6 +153,7 @@ impl<'m> Model<'m> {
     }
 
     /// Entry `index` of the weight or bias catalog; its payload offset is left to the caller, who knows the entries before.
+    #[inline(never)]
     pub(crate) fn entry_at(&self, is_bias: bool, index: usize) -> Option<TensorEntry> {
         let (weights, biases) = (self.header.num_weight_tensors as usize, self.header.num_bias_tensors as usize);
         let (first, count) = if is_bias { (weights, biases) } else { (0, weights) };

@@ -88,6 +88,7 @@ pub fn tensor_pairs(layer: &Layer, is_quantized: bool) -> u32 {
 
 /// The activation of a record that can be part of a kernel's epilogue. Softmax is not elementwise: it becomes a step of
 /// its own behind the layer ([`lower_softmax`]).
+#[inline(never)]
 pub(crate) fn epilogue_activation(code: ActivationCode, alpha: f32) -> Activation {
     match code {
         ActivationCode::RELU => Activation::Relu,
@@ -101,6 +102,7 @@ pub(crate) fn epilogue_activation(code: ActivationCode, alpha: f32) -> Activatio
 
 /// Emits the softmax of a record that asks for it, over the running result. int8 convolutions ignore it, as in the
 /// reference engine: only a dense layer's logits are scaled for one.
+#[inline(never)]
 pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let is_ignored = lowering.is_quantized() && !lowering.shape.is_rows;
     if code != ActivationCode::SOFTMAX || is_ignored {

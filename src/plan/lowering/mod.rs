@@ -214,6 +214,7 @@ impl<'m, 's> Lowering<'m, 's> {
     }
 
     /// Says that a tensor is not read any more by its holder.
+    #[inline(never)]
     pub fn release(&mut self, value: Value) {
         if let Home::Arena(slot) = value.home {
             self.placement.release(slot);
@@ -244,6 +245,7 @@ impl<'m, 's> Lowering<'m, 's> {
     }
 
     /// Where a tensor lies.
+    #[inline(never)]
     pub(crate) fn operand(&self, value: Value) -> Operand {
         match value.home {
             Home::Input => Operand::new(Place::Input, value.first, value.elems),
