@@ -261,7 +261,7 @@ fn fold_to_four<const L: usize>(lanes: [f32; L]) -> [f32; 4] {
 
 /// The elements of each piece that do not fill a vector of `L` lanes, for the rows from `first` on.
 #[inline(always)]
-pub(in crate::kernels) fn add_rest<const L: usize, const O: usize>(
+fn add_rest<const L: usize, const O: usize>(
     input: &[f32],
     rows: Rows,
     first: usize,

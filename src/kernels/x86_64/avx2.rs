@@ -7,6 +7,8 @@ use core::arch::x86_64::{
     __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
 };
 
+use core::hint::black_box;
+
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::finish_sums;
 use crate::kernels::portable::panel::{self, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
@@ -141,7 +143,32 @@ fn dot_tile<const R: usize, const O: usize>(
         }
         *sums = tile::add_up(lanes);
     }
-    tile::add_rest::<LANES, O>(input, rows, first, weights, sums);
+    add_rest::<O>(input, rows, first, weights, sums);
+}
+
+/// The elements of each piece that do not fill a vector, for the rows from `first` on.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add_rest<const O: usize>(input: &[f32], rows: Rows, first: usize, weights: Weights<'_, O>, sums: &mut [[f32; O]]) {
+    // Hidden from the optimiser, which knows that less than a vector is left and would write down each element of it.
+    let whole = black_box(rows.len - rows.len % LANES);
+    if whole == rows.len {
+        return;
+    }
+    for p in 0..rows.pieces {
+        let Some(mut weights) = weights.piece(p, rows.len) else { return };
+        for weights in &mut weights {
+            *weights = weights.get(whole..).unwrap_or_default();
+        }
+        for (r, sums) in (first..).zip(sums.iter_mut()) {
+            let Some([input]) = rows.input(input, p, r) else { return };
+            for (k, x) in input.get(whole..).unwrap_or_default().iter().enumerate() {
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum += x * weights.get(k).copied().unwrap_or_default();
+                }
+            }
+        }
+    }
 }
 
 /// [`panel::outer`] with explicit vectors: `P` outputs in `V` vectors, `R` rows.
