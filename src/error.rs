@@ -230,24 +230,30 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Error {
+    /// Writes the sentence. Strings and numbers go out as they are: a program that needs no other formatting should not
+    /// have to carry the machinery for it.
+    pub(crate) fn write_to(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         if let Some(layer) = self.layer() {
-            write!(f, "layer {layer}")?;
+            write_all(out, &["layer "], Some(layer.into()))?;
             if let Some(name) = crate::format::kind_name(self.layer_kind) {
-                write!(f, " ({name})")?;
+                write_all(out, &[" (", name, ")"], None)?;
             }
-            f.write_str(if self.offset == NO_OFFSET { ": " } else { ", " })?;
+            out.write_str(if self.offset == NO_OFFSET { ": " } else { ", " })?;
         }
         if let Some(offset) = self.offset() {
-            write!(f, "byte {offset}: ")?;
+            write_all(out, &["byte "], Some(offset.into()))?;
+            out.write_str(": ")?;
         }
-        match (self.field, self.found) {
-            ("", _) if !self.note.is_empty() => return f.write_str(self.note),
-            ("", _) => write!(f, "{}", self.kind)?,
-            (field, NOTHING) if !self.note.is_empty() => return write!(f, "{field}: {}", self.note),
-            (field, NOTHING) => write!(f, "{field}: {}", self.kind)?,
-            (field, found) => write!(f, "{field} is {found}")?,
+        match (self.field, self.found, self.note) {
+            ("", _, "") => write!(out, "{}", self.kind)?,
+            ("", _, note) => return out.write_str(note),
+            (field, NOTHING, "") => {
+                write_all(out, &[field, ": "], None)?;
+                write!(out, "{}", self.kind)?;
+            }
+            (field, NOTHING, note) => return write_all(out, &[field, ": ", note], None),
+            (field, found, _) => write_all(out, &[field, " is "], Some(found))?,
         }
         let relation = match self.expectation {
             Expected::Unsaid => None,
@@ -256,15 +262,53 @@ impl fmt::Display for Error {
             Expected::AtMost => Some("at most "),
         };
         if let Some(relation) = relation {
-            write!(f, ", expected {relation}{}", self.expected)?;
+            write_all(out, &[", expected ", relation], Some(self.expected))?;
         }
         if !self.note.is_empty() {
-            write!(f, "; {}", self.note)?;
+            write_all(out, &["; ", self.note], None)?;
         }
         Ok(())
+    }
+}
+
+/// Writes texts, and a number behind them.
+fn write_all(out: &mut dyn fmt::Write, texts: &[&str], number: Option<u64>) -> fmt::Result {
+    for text in texts {
+        out.write_str(text)?;
+    }
+    let Some(number) = number else { return Ok(()) };
+    let mut power = 1;
+    while number / power >= 10 {
+        power *= 10;
+    }
+    while power > 0 {
+        out.write_char(char::from(b'0' + (number / power % 10) as u8))?;
+        power /= 10;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_to(f)
     }
 }
 
 impl core::error::Error for Error {}
 
 const _: () = assert!(size_of::<Error>() <= 24 + 4 * size_of::<usize>());
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_whole() {
+        for number in [0, 9, 10, 99, 100, 12_345, u64::from(u32::MAX), u64::MAX - 1] {
+            let error = Error::new(ErrorKind::Arena).field("bytes").found(number).at_most(u64::MAX);
+            assert_eq!(error.to_string(), std::format!("bytes is {number}, expected at most {}", u64::MAX));
+        }
+    }
+}

@@ -39,7 +39,7 @@ impl Record {
     fn of(error: &Error) -> Record {
         let mut text = Text::new();
         // Writing to `Text` cannot fail: it cuts what does not fit.
-        let _ = write!(text, "{error}");
+        let _ = error.write_to(&mut text);
         Record {
             status: error.status(),
             not_layer: error.layer().map_or(0, |layer| !i32::from(layer)),
