@@ -1,10 +1,8 @@
 //! Which kernels run: what the CPU supports, lowered by what the environment or a test asks for.
 //!
-//! Three bytes are the only global state. Two cache what every thread would find alike, the best level of the CPU and
-//! the one that the environment allows; [`cap_level`] alone writes the third. None needs a compare-and-swap, which
-//! Cortex-M0 lacks, and no other memory depends on them, so relaxed loads and stores are enough.
-
-use core::sync::atomic::{AtomicU8, Ordering};
+//! Three bytes are the only global state. Two cache what every thread would find alike, whether the CPU has AVX2 and the
+//! level that the environment allows; [`cap_level`](super::cap_level) alone writes the third. None needs a
+//! compare-and-swap, which Cortex-M0 lacks, and no other memory depends on them, so relaxed loads and stores are enough.
 
 /// A set of kernels, from the plainest to the fastest.
 ///
@@ -48,42 +46,15 @@ impl Level {
     pub fn is_supported(self) -> bool {
         self <= best_level()
     }
-
-    fn from_u8(byte: u8) -> Option<Level> {
-        Level::ALL.into_iter().find(|&level| level as u8 == byte)
-    }
-}
-
-/// "Nobody has looked yet" in the caches, and "no cap" in [`CAP`]; above every level.
-const UNSET: u8 = u8::MAX;
-
-/// Caches [`best_level`]: asking the CPU traps in a virtual machine, which takes longer than running a small network.
-static BEST: AtomicU8 = AtomicU8::new(UNSET);
-
-/// Caches the best level that CPU and environment allow.
-static ALLOWED: AtomicU8 = AtomicU8::new(UNSET);
-
-/// The lowest level that [`cap_level`] was called with.
-static CAP: AtomicU8 = AtomicU8::new(UNSET);
-
-/// The level in `cache`, found first if need be. Threads that get here together find and store the same level.
-fn cached(cache: &AtomicU8, find: impl FnOnce() -> Level) -> Level {
-    Level::from_u8(cache.load(Ordering::Relaxed)).unwrap_or_else(|| {
-        let level = find();
-        cache.store(level as u8, Ordering::Relaxed);
-        level
-    })
 }
 
 /// The highest level that this CPU supports.
 pub fn best_level() -> Level {
-    cached(&BEST, || {
-        #[cfg(target_arch = "x86_64")]
-        if super::x86_64::has_avx2() {
-            return Level::Avx2;
-        }
-        Level::Portable
-    })
+    #[cfg(target_arch = "x86_64")]
+    if super::x86_64::has_avx2() {
+        return Level::Avx2;
+    }
+    Level::Portable
 }
 
 /// The levels that this CPU supports, in rising order.
@@ -91,25 +62,15 @@ pub fn supported_levels() -> impl Iterator<Item = Level> {
     Level::ALL.into_iter().filter(|level| level.is_supported())
 }
 
-/// The level that this process uses: the best supported one, unless the environment variable `NETKIT_CPU` or [`cap_level`]
-/// asks for less. May be called from any thread; the first call detects, later ones read three bytes.
+/// The level that this process uses: the best supported one. On hosts the environment variable `NETKIT_CPU` and
+/// [`cap_level`](super::cap_level) can lower it. May be called from any thread; the first call detects, later ones read
+/// three bytes.
+///
+/// Without a host nothing lowers it, and the reference kernels are not linked.
 pub fn active_level() -> Level {
-    let allowed = cached(&ALLOWED, allowed_level);
-    Level::from_u8(CAP.load(Ordering::Relaxed)).map_or(allowed, |cap| cap.min(allowed))
-}
-
-/// Lowers the active level to `level` for the rest of the process; a cap never raises it. When threads set different
-/// caps at the same time, one of them wins.
-pub fn cap_level(level: Level) {
-    let present = CAP.load(Ordering::Relaxed);
-    CAP.store(present.min(level as u8), Ordering::Relaxed);
-}
-
-fn allowed_level() -> Level {
     #[cfg(feature = "host")]
-    if let Some(cap) = crate::host::cpu_cap() {
-        return best_level().min(cap);
-    }
+    return super::cap::lowered(best_level());
+    #[cfg(not(feature = "host"))]
     best_level()
 }
 
@@ -121,7 +82,6 @@ mod tests {
     fn every_level_is_found_by_its_name_in_any_case() {
         for level in Level::ALL {
             assert_eq!(Level::from_name(level.name()), Some(level));
-            assert_eq!(Level::from_u8(level as u8), Some(level));
         }
         assert_eq!(Level::from_name("AVX2"), Some(Level::Avx2));
         for wrong in ["", "avx", "avx2 ", "native"] {
@@ -135,16 +95,5 @@ mod tests {
         assert!(Level::ALL.is_sorted());
         assert_eq!(supported_levels().next(), Some(Level::Reference));
         assert_eq!(supported_levels().last(), Some(best_level()));
-    }
-
-    #[test]
-    fn a_cap_lowers_the_active_level_and_never_raises_it() {
-        assert!(active_level() <= best_level());
-        cap_level(Level::Portable);
-        assert!(active_level() <= Level::Portable);
-        cap_level(Level::Reference);
-        assert_eq!(active_level(), Level::Reference);
-        cap_level(Level::Avx2);
-        assert_eq!(active_level(), Level::Reference);
     }
 }

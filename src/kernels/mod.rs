@@ -7,12 +7,15 @@
 //! int8/        the same three for int8
 //! float.rs     which float kernels run
 //! level.rs     which level runs
+//! cap.rs       what lowers the level on a host
 //! ```
 //!
 //! One [`Kernels`] table exists per [`Level`]. The executor asks [`active`] once per run. Kernels get slices whose lengths
 //! the planner has proved; they never read or write outside them, allocate nothing and cannot fail.
 
 pub mod args;
+#[cfg(feature = "host")]
+mod cap;
 #[cfg(feature = "f32")]
 mod float;
 #[cfg(feature = "int8")]
@@ -27,9 +30,11 @@ pub mod reference;
 mod x86_64;
 
 pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Pool2d};
+#[cfg(feature = "host")]
+pub use cap::cap_level;
 #[cfg(feature = "f32")]
 pub use float::*;
-pub use level::{Level, active_level, best_level, cap_level, supported_levels};
+pub use level::{Level, active_level, best_level, supported_levels};
 
 /// Kernels of one level. All levels agree within the bound that `docs/kernels.md` states; every float kernel of the
 /// reference level is a plain loop in the order of the formula.

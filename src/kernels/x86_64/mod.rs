@@ -7,6 +7,7 @@ pub(super) mod avx2;
 pub(super) mod int8;
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 /// Bits of leaf 1, register ECX.
 const FMA: u32 = 1 << 12;
@@ -19,8 +20,26 @@ const AVX2: u32 = 1 << 5;
 /// Bits of extended control register 0: the operating system saves XMM, and the upper halves of YMM.
 const XMM_AND_YMM: u64 = 0b110;
 
-/// True when the processor has AVX2 and FMA, and the operating system saves the 256-bit registers.
+/// What [`HAS_AVX2`] holds before somebody has looked.
+const UNKNOWN: u8 = 2;
+
+/// Caches [`detect_avx2`]: asking the CPU traps in a virtual machine, which takes longer than running a small network.
+static HAS_AVX2: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// True when the processor has AVX2 and FMA, and the operating system saves the 256-bit registers. Threads that ask
+/// together find and store the same.
 pub(super) fn has_avx2() -> bool {
+    match HAS_AVX2.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let found = detect_avx2();
+            HAS_AVX2.store(found.into(), Ordering::Relaxed);
+            found
+        }
+        known => known != 0,
+    }
+}
+
+fn detect_avx2() -> bool {
     let wanted = FMA | OSXSAVE | AVX;
     if __cpuid(0).eax < 7 || __cpuid(1).ecx & wanted != wanted || __cpuid_count(7, 0).ebx & AVX2 == 0 {
         return false;
