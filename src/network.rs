@@ -110,6 +110,16 @@ impl<'m, 'a> Network<'m, 'a> {
         self.run_watched(None, input, output)
     }
 
+    /// [`Network::run`] layer by layer, with somebody looking on.
+    pub fn run_layers(&mut self, watcher: &mut dyn Watcher, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
+        self.run_watched(Some(watcher), input, output)
+    }
+
+    /// [`Network::run_int8`] layer by layer, with somebody looking on.
+    pub fn run_layers_int8(&mut self, watcher: &mut dyn Watcher, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
+        self.run_watched(Some(watcher), input, output)
+    }
+
     /// Either run, with somebody looking on. When the watcher stops the run, part of the output may be written.
     pub(crate) fn run_watched<T: Element>(
         &mut self,

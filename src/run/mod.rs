@@ -12,7 +12,7 @@ pub(crate) mod float;
 pub(crate) mod int8;
 mod watch;
 
-pub(crate) use watch::Watcher;
+pub use watch::Watcher;
 
 use core::ops::Range;
 

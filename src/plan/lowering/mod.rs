@@ -23,6 +23,8 @@ pub use quant::table_activation;
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
+use core::ops::Range;
+
 use super::placement::{Placement, Scheme, Slot};
 use super::steps::{Operand, Place, Step};
 use crate::error::Error;
@@ -70,6 +72,12 @@ pub trait StepSink {
     /// Makes room for a table of `bytes` bytes, a multiple of 4. Gives its offset, and the room itself when the tables are
     /// being written and not only counted.
     fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error>;
+
+    /// These bytes of the activations hold a tensor or scratch from the next step on.
+    fn allocated(&mut self, _bytes: Range<u32>) {}
+
+    /// These bytes are free again behind the last step.
+    fn released(&mut self, _bytes: Range<u32>) {}
 }
 
 /// State of lowering one model.
@@ -174,7 +182,15 @@ impl<'m, 's> Lowering<'m, 's> {
             Home::Arena(slot) => Some(slot),
             Home::Input | Home::Output => None,
         };
-        self.placement.allocate(bytes, away_from)
+        let slot = self.placement.allocate(bytes, away_from)?;
+        self.sink.allocated(self.placement.range(slot));
+        Ok(slot)
+    }
+
+    fn free(&mut self, slot: Slot) {
+        if let Some(bytes) = self.placement.release(slot) {
+            self.sink.released(bytes);
+        }
     }
 
     /// Room for the result of the present layer: the caller's output for the last one.
@@ -192,7 +208,7 @@ impl<'m, 's> Lowering<'m, 's> {
     /// Says that a tensor is not read any more by its holder.
     pub fn release(&mut self, value: Value) {
         if let Home::Arena(slot) = value.home {
-            self.placement.release(slot);
+            self.free(slot);
         }
     }
 
