@@ -19,7 +19,7 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 A relative MODEL path that is not found is tried once more in the parent folder.
 
-Exit codes: 0 done, 1 a test failed, 2 wrong usage, 3 a file that cannot be read, written or used.";
+Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -36,12 +36,24 @@ pub(crate) struct InspectArgs {
     /// The .nk file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
+    /// Also show each layer's output shape, parameters, MACs and bytes of weights, and their totals
+    #[arg(long)]
+    pub(crate) layers: bool,
     /// Also show the memory that the model needs and the steps of its plan; nothing is run
     #[arg(long)]
     pub(crate) full: bool,
     /// Also show header, sections, layers, tensors, quantization and test cases
     #[arg(long)]
     pub(crate) tensors: bool,
+    /// Check the whole model and name everything that is wrong; exit code 1 when something is
+    #[arg(long, conflicts_with_all = ["full", "tensors", "layers", "json", "svg", "memory_svg"])]
+    pub(crate) check: bool,
+    /// Draw the network to this file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Draw the plan of the activations to this file: steps against addresses
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) memory_svg: Option<PathBuf>,
     /// Print one JSON document (schema netkit.inspect/1)
     #[arg(long)]
     pub(crate) json: bool,

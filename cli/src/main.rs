@@ -8,6 +8,8 @@
 //! input.rs        where the values of --input come from
 //! codes.rs        real numbers as int8 codes
 //! npy.rs          .npy files
+//! draw/           drawings in SVG
+//! atomic.rs       files that are complete or not there
 //! model_file.rs   reading a model
 //! failure.rs      errors, what to do about them, exit codes
 //! output.rs       standard output and standard error
@@ -15,7 +17,9 @@
 //! ```
 
 mod args;
+mod atomic;
 mod codes;
+mod draw;
 mod failure;
 #[cfg(test)]
 mod generated;
