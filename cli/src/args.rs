@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// Inspects, runs and tests neural networks in .nk files.
+/// Inspects, runs, tests and measures neural networks in .nk files.
 #[derive(Debug, Parser)]
 #[command(name = "netkit", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run the test cases that models carry
     Test(TestArgs),
+    /// Measure how long a model takes
+    Bench(BenchArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -99,6 +101,30 @@ pub(crate) struct TestArgs {
     /// Print one JSON document (schema netkit.test/1)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// The .nk file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Measure for this long; 1 without --runs
+    #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "runs")]
+    pub(crate) seconds: Option<f64>,
+    /// Measure this many runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
+    pub(crate) runs: Option<u32>,
+    /// Also measure each layer, in as many runs again
+    #[arg(long)]
+    pub(crate) per_layer: bool,
+    /// Print one JSON document (schema netkit.bench/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let is_fit = |value: &f64| *value > 0.0 && *value <= 3600.0;
+    text.parse().ok().filter(is_fit).ok_or_else(|| "must be above 0 and at most 3600".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

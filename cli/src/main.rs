@@ -1,10 +1,12 @@
-//! The `netkit` command: inspects, runs and tests `.nk` models.
+//! The `netkit` command: inspects, runs, tests and measures `.nk` models.
 //!
 //! ```text
 //! args.rs         the command line
 //! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
 //! run.rs          netkit run
 //! test.rs         netkit test
+//! bench/          netkit bench
+//! runner.rs       a loaded network with its buffers
 //! input.rs        where the values of --input come from
 //! codes.rs        real numbers as int8 codes
 //! npy.rs          .npy files
@@ -12,12 +14,14 @@
 //! atomic.rs       files that are complete or not there
 //! model_file.rs   reading a model
 //! failure.rs      errors, what to do about them, exit codes
+//! progress.rs     a bar for work that takes long
 //! output.rs       standard output and standard error
 //! generated.rs    test: man pages and shell completions of packaging/command are those of args.rs
 //! ```
 
 mod args;
 mod atomic;
+mod bench;
 mod codes;
 mod draw;
 mod failure;
@@ -28,7 +32,9 @@ mod inspect;
 mod model_file;
 mod npy;
 mod output;
+mod progress;
 mod run;
+mod runner;
 mod test;
 
 use std::process::ExitCode;
@@ -68,5 +74,6 @@ fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Inspect(args) => inspect::execute(args, output),
         Command::Run(args) => run::execute(args, output),
         Command::Test(args) => test::execute(args, output),
+        Command::Bench(args) => bench::execute(args, output),
     }
 }
