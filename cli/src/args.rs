@@ -66,22 +66,69 @@ pub(crate) struct RunArgs {
     /// The .nk file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models
-    /// quantize them
-    #[arg(short, long, value_name = "VALUES|FILE.npy|@FILE", allow_hyphen_values = true)]
+    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw
+    /// little-endian float32; int8 models quantize them
+    #[arg(short, long, value_name = "VALUES|FILE|@FILE", allow_hyphen_values = true)]
     pub(crate) input: String,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
     /// File for the output: y.npy, or @y.f32 for raw little-endian float32
     #[arg(short, long, value_name = "FILE.npy|@FILE")]
     pub(crate) output: Option<String>,
     /// Take and give the integers of an int8 model as they are: numbers, x.npy of int8, or @x.i8
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["scale", "mean", "std"])]
     pub(crate) raw: bool,
+    /// Print the K largest outputs instead of all
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) top: Option<u32>,
+    /// Names of the outputs, one on each line
+    #[arg(long, value_name = "FILE", requires = "top")]
+    pub(crate) labels: Option<PathBuf>,
     /// Print only the output values, joined with commas
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
     /// Print one JSON document (schema netkit.run/1)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is done with input values first: `(value * scale - mean) / std`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct PrepareArgs {
+    /// Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else
+    #[arg(long, value_name = "X", value_parser = factor, allow_hyphen_values = true)]
+    pub(crate) scale: Option<f32>,
+    /// Then subtract this, one number or one for each channel
+    #[arg(long, value_name = "X,...", value_parser = number, value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) mean: Vec<f32>,
+    /// Then divide by this, one number or one for each channel
+    #[arg(long, value_name = "X,...", value_parser = number, value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) std: Vec<f32>,
+    /// Order of arrays and values
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Layout::Nhwc)]
+    pub(crate) layout: Layout,
+}
+
+/// Order of the axes of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Layout {
+    /// Height, width, channels: as models take it
+    #[default]
+    Nhwc,
+    /// Channels, height, width
+    Nchw,
+}
+
+fn number(text: &str) -> Result<f32, String> {
+    let value = text.trim().parse().ok().filter(|value: &f32| value.is_finite());
+    value.ok_or_else(|| "must be a number".to_owned())
+}
+
+/// A number or a fraction.
+fn factor(text: &str) -> Result<f32, String> {
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    let value = number(above)? / number(below)?;
+    if value.is_finite() { Ok(value) } else { Err("must be a number or a fraction such as 1/255".to_owned()) }
 }
 
 #[derive(Debug, clap::Args)]

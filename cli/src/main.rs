@@ -7,7 +7,8 @@
 //! test.rs         netkit test
 //! bench/          netkit bench
 //! runner.rs       a loaded network with its buffers
-//! input.rs        where the values of --input come from
+//! top.rs          the largest outputs
+//! input/          where the values of --input come from
 //! codes.rs        real numbers as int8 codes
 //! npy.rs          .npy files
 //! draw/           drawings in SVG
@@ -36,6 +37,7 @@ mod progress;
 mod run;
 mod runner;
 mod test;
+mod top;
 
 use std::process::ExitCode;
 

@@ -35,16 +35,18 @@ fn per_layer(layers: &[LayerReport], out: &mut Output) -> Result<(), Failure> {
     writeln!(out, "\nLayers, median times:")?;
     let most = layers.iter().map(|layer| layer.share).fold(0.0, f64::max);
     let row = |layer: &LayerReport| {
-        let merged = layer.merged_into.map(|index| format!("in [{index}]"));
         vec![
             format!("[{}]", layer.index),
             layer.kind.to_owned(),
             Dims(&layer.output_shape).to_string(),
             layer.macs.to_string(),
-            merged.unwrap_or_else(|| time(layer.median_ns)),
+            if layer.merged_into.is_some() { "-".to_owned() } else { time(layer.median_ns) },
             format!("{:.1} %", 100.0 * layer.share),
             layer.macs_per_ns.map_or("-".to_owned(), |speed| format!("{speed:.2}")),
-            bar(layer.share / most.max(f64::MIN_POSITIVE)),
+            match layer.merged_into {
+                Some(index) => format!("part of [{index}]"),
+                None => bar(layer.share / most.max(f64::MIN_POSITIVE)),
+            },
         ]
     };
     let header = ["", "kind", "output", "MACs", "time", "share", "MACs/ns", ""];
