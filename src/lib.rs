@@ -46,3 +46,4 @@ pub use error::{Error, ErrorKind};
 pub use format::Model;
 pub use network::{Network, SharedNetwork};
 pub use plan::MemoryPlan;
+pub use run::Watcher;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// Inspects, runs and tests neural networks in .nk files.
+/// Inspects, runs, tests and measures neural networks in .nk files.
 #[derive(Debug, Parser)]
 #[command(name = "netkit", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 A relative MODEL path that is not found is tried once more in the parent folder.
 
-Exit codes: 0 done, 1 a test failed, 2 wrong usage, 3 a file that cannot be read, written or used.";
+Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run the test cases that models carry
     Test(TestArgs),
+    /// Measure how long a model takes
+    Bench(BenchArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -36,12 +38,24 @@ pub(crate) struct InspectArgs {
     /// The .nk file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
+    /// Also show each layer's output shape, parameters, MACs and bytes of weights, and their totals
+    #[arg(long)]
+    pub(crate) layers: bool,
     /// Also show the memory that the model needs and the steps of its plan; nothing is run
     #[arg(long)]
     pub(crate) full: bool,
     /// Also show header, sections, layers, tensors, quantization and test cases
     #[arg(long)]
     pub(crate) tensors: bool,
+    /// Check the whole model and name everything that is wrong; exit code 1 when something is
+    #[arg(long, conflicts_with_all = ["full", "tensors", "layers", "json", "svg", "memory_svg"])]
+    pub(crate) check: bool,
+    /// Draw the network to this file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Draw the plan of the activations to this file: steps against addresses
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) memory_svg: Option<PathBuf>,
     /// Print one JSON document (schema netkit.inspect/1)
     #[arg(long)]
     pub(crate) json: bool,
@@ -52,22 +66,69 @@ pub(crate) struct RunArgs {
     /// The .nk file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models
-    /// quantize them
-    #[arg(short, long, value_name = "VALUES|FILE.npy|@FILE", allow_hyphen_values = true)]
+    /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw
+    /// little-endian float32; int8 models quantize them
+    #[arg(short, long, value_name = "VALUES|FILE|@FILE", allow_hyphen_values = true)]
     pub(crate) input: String,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
     /// File for the output: y.npy, or @y.f32 for raw little-endian float32
     #[arg(short, long, value_name = "FILE.npy|@FILE")]
     pub(crate) output: Option<String>,
     /// Take and give the integers of an int8 model as they are: numbers, x.npy of int8, or @x.i8
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["scale", "mean", "std"])]
     pub(crate) raw: bool,
+    /// Print the K largest outputs instead of all
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) top: Option<u32>,
+    /// Names of the outputs, one on each line
+    #[arg(long, value_name = "FILE", requires = "top")]
+    pub(crate) labels: Option<PathBuf>,
     /// Print only the output values, joined with commas
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
     /// Print one JSON document (schema netkit.run/1)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is done with input values first: `(value * scale - mean) / std`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct PrepareArgs {
+    /// Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else
+    #[arg(long, value_name = "X", value_parser = factor, allow_hyphen_values = true)]
+    pub(crate) scale: Option<f32>,
+    /// Then subtract this, one number or one for each channel
+    #[arg(long, value_name = "X,...", value_parser = number, value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) mean: Vec<f32>,
+    /// Then divide by this, one number or one for each channel
+    #[arg(long, value_name = "X,...", value_parser = number, value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) std: Vec<f32>,
+    /// Order of arrays and values
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Layout::Nhwc)]
+    pub(crate) layout: Layout,
+}
+
+/// Order of the axes of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Layout {
+    /// Height, width, channels: as models take it
+    #[default]
+    Nhwc,
+    /// Channels, height, width
+    Nchw,
+}
+
+fn number(text: &str) -> Result<f32, String> {
+    let value = text.trim().parse().ok().filter(|value: &f32| value.is_finite());
+    value.ok_or_else(|| "must be a number".to_owned())
+}
+
+/// A number or a fraction.
+fn factor(text: &str) -> Result<f32, String> {
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    let value = number(above)? / number(below)?;
+    if value.is_finite() { Ok(value) } else { Err("must be a number or a fraction such as 1/255".to_owned()) }
 }
 
 #[derive(Debug, clap::Args)]
@@ -87,6 +148,30 @@ pub(crate) struct TestArgs {
     /// Print one JSON document (schema netkit.test/1)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// The .nk file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Measure for this long; 1 without --runs
+    #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "runs")]
+    pub(crate) seconds: Option<f64>,
+    /// Measure this many runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
+    pub(crate) runs: Option<u32>,
+    /// Also measure each layer, in as many runs again
+    #[arg(long)]
+    pub(crate) per_layer: bool,
+    /// Print one JSON document (schema netkit.bench/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let is_fit = |value: &f64| *value > 0.0 && *value <= 3600.0;
+    text.parse().ok().filter(is_fit).ok_or_else(|| "must be above 0 and at most 3600".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,21 +1,30 @@
-//! The `netkit` command: inspects, runs and tests `.nk` models.
+//! The `netkit` command: inspects, runs, tests and measures `.nk` models.
 //!
 //! ```text
 //! args.rs         the command line
 //! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
 //! run.rs          netkit run
 //! test.rs         netkit test
-//! input.rs        where the values of --input come from
+//! bench/          netkit bench
+//! runner.rs       a loaded network with its buffers
+//! top.rs          the largest outputs
+//! input/          where the values of --input come from
 //! codes.rs        real numbers as int8 codes
 //! npy.rs          .npy files
+//! draw/           drawings in SVG
+//! atomic.rs       files that are complete or not there
 //! model_file.rs   reading a model
 //! failure.rs      errors, what to do about them, exit codes
+//! progress.rs     a bar for work that takes long
 //! output.rs       standard output and standard error
 //! generated.rs    test: man pages and shell completions of packaging/command are those of args.rs
 //! ```
 
 mod args;
+mod atomic;
+mod bench;
 mod codes;
+mod draw;
 mod failure;
 #[cfg(test)]
 mod generated;
@@ -24,8 +33,11 @@ mod inspect;
 mod model_file;
 mod npy;
 mod output;
+mod progress;
 mod run;
+mod runner;
 mod test;
+mod top;
 
 use std::process::ExitCode;
 
@@ -64,5 +76,6 @@ fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Inspect(args) => inspect::execute(args, output),
         Command::Run(args) => run::execute(args, output),
         Command::Test(args) => test::execute(args, output),
+        Command::Bench(args) => bench::execute(args, output),
     }
 }

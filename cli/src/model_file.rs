@@ -42,6 +42,11 @@ impl ModelFile {
         Failure::model(&self.path, error)
     }
 
+    /// Everything that was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Size of the file.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()

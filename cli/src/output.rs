@@ -14,6 +14,8 @@ use crate::failure::Failure;
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Style of warnings.
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
+/// Style of the number that matters most.
+pub(crate) const STRONG: Style = Style::new().bold();
 /// Style of passed tests.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 
@@ -49,7 +51,11 @@ impl Output {
         let rule = LineStyle::none().fill('─').junction('─');
         table.load_style(if self.is_terminal { TableStyle::new().header_separator(rule) } else { TableStyle::new() });
         table.set_header(header.iter().copied());
-        let is_number = |cell: &String| cell == "-" || cell.parse::<i64>().is_ok();
+        let is_number = |cell: &String| {
+            let number = cell.strip_suffix(" %").unwrap_or(cell);
+            let time = number.trim_end_matches("s").trim_end_matches(['n', 'µ', 'm']).trim_end();
+            cell == "-" || time.parse::<f64>().is_ok()
+        };
         let numeric: Vec<bool> =
             (0..header.len()).map(|column| rows.iter().all(|row| row.get(column).is_none_or(is_number))).collect();
         table.add_rows(rows);

@@ -14,6 +14,7 @@ use crate::failure::{Failure, Outcome, display, warn};
 use crate::input::{self, Kind, ValueFile};
 use crate::model_file::ModelFile;
 use crate::output::{Output, escaped};
+use crate::top::{self, Top};
 
 /// The document of `--json`.
 #[derive(Debug, Serialize)]
@@ -25,6 +26,9 @@ struct Report<'a> {
     input: Tensor,
     output: Tensor,
     output_file: Option<String>,
+    /// With `--top`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<Vec<Top>>,
 }
 
 /// A tensor for people and for JSON: real numbers, and in int8 models the codes that stand for them.
@@ -58,6 +62,10 @@ pub(crate) fn execute(args: &RunArgs, out: &mut Output) -> Result<Outcome, Failu
         output.write(target, args.raw)?;
     }
     let target = target.as_ref().map(|target| display(target.path()));
+    let top = match args.top {
+        Some(count) => Some(top::largest(&output.values, count as usize, args.labels.as_deref())?),
+        None => None,
+    };
     if args.json {
         out.json(&Report {
             schema: "netkit.run/1",
@@ -67,9 +75,12 @@ pub(crate) fn execute(args: &RunArgs, out: &mut Output) -> Result<Outcome, Failu
             input,
             output,
             output_file: target,
+            top,
         })?;
     } else if args.quiet {
-        if target.is_none() {
+        if let Some(top) = &top {
+            top::print_quiet(top, out)?;
+        } else if target.is_none() {
             output.print_values(args.raw, out)?;
         }
     } else {
@@ -78,9 +89,13 @@ pub(crate) fn execute(args: &RunArgs, out: &mut Output) -> Result<Outcome, Failu
         let _ = netkit::summary::write(&model, &escaped(&file.name), &mut summary);
         writeln!(out, "{summary}")?;
         input.print("Input", args.raw, out)?;
-        match target {
-            None => output.print("Output", args.raw, out)?,
-            Some(path) => writeln!(out, "Output: shape={:?} written to {}", output.shape, escaped(&path))?,
+        match (target, &top) {
+            (None, None) => output.print("Output", args.raw, out)?,
+            (None, Some(_)) => writeln!(out, "Output: shape={:?}", output.shape)?,
+            (Some(path), _) => writeln!(out, "Output: shape={:?} written to {}", output.shape, escaped(&path))?,
+        }
+        if let Some(top) = &top {
+            top::print(top, out)?;
         }
     }
     Ok(Outcome::Done)
@@ -96,7 +111,7 @@ fn run_float(
         let failure = Failure::file(&file.path, "this is a float32 model; --raw is for int8 models");
         return Err(failure.with_hint("leave out --raw"));
     }
-    let input = input::read(&args.input, plan.input, Kind::Real)?;
+    let input = input::read(&args.input, plan.input, Kind::Real, &args.prepare)?;
     let output =
         infer(model, plan, |network, output| network.run(&input, output)).map_err(|error| file.failure(&error))?;
     Ok((Tensor::new(plan.input, input), Tensor::new(plan.output, output)))
@@ -111,12 +126,14 @@ fn run_int8(
     (input_params, output_params): (QuantParams, QuantParams),
 ) -> Result<(Tensor, Tensor), Failure> {
     let (values, codes, doubts) = if args.raw {
-        let codes: Vec<i8> =
-            input::read(&args.input, plan.input, Kind::Int8)?.into_iter().map(|value| value as i8).collect();
+        let codes: Vec<i8> = input::read(&args.input, plan.input, Kind::Int8, &args.prepare)?
+            .into_iter()
+            .map(|value| value as i8)
+            .collect();
         let doubts = codes::narrow(&codes).into_iter().collect();
         (codes::dequantize(&codes, input_params), codes, doubts)
     } else {
-        let values = input::read(&args.input, plan.input, Kind::Quantised)?;
+        let values = input::read(&args.input, plan.input, Kind::Quantised, &args.prepare)?;
         let codes = codes::quantize(&values, input_params);
         let doubts = codes::doubts(&values, &codes, input_params);
         (values, codes, doubts)
@@ -207,7 +224,7 @@ fn joined<T: ToString>(values: impl IntoIterator<Item = T>, separator: &str) -> 
 }
 
 /// The fewest digits that give the same float32 again, with an exponent below 1e-4 and from 1e9 on.
-fn shortest(value: f32) -> String {
+pub(crate) fn shortest(value: f32) -> String {
     if value.is_nan() {
         "nan".to_owned()
     } else if value == 0.0 || value.is_infinite() || (1e-4..1e9).contains(&value.abs()) {
@@ -218,11 +235,11 @@ fn shortest(value: f32) -> String {
 }
 
 /// JSON has no words for NaN and infinities: they become the strings `nan`, `inf` and `-inf`.
-fn serialize_values<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize_values<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(|&value| JsonFloat(value)))
 }
 
-struct JsonFloat(f32);
+pub(crate) struct JsonFloat(pub(crate) f32);
 
 impl Serialize for JsonFloat {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -14,23 +14,25 @@ use crate::tensor::Shape;
 
 /// A layer in its network.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LayerFacts {
+pub struct LayerFacts {
     /// Index in the model, from 0.
-    pub(crate) index: usize,
+    pub index: usize,
     /// Kind byte.
-    pub(crate) kind: u8,
-    pub(crate) input: Shape,
-    pub(crate) output: Shape,
-    /// Shape of what lies at `result`: that of the next layer where it has been merged into this one.
-    pub(crate) result_shape: Shape,
-    /// Of an int8 model.
-    pub(crate) input_quant: Option<QuantParams>,
-    /// Of an int8 model.
-    pub(crate) output_quant: Option<QuantParams>,
+    pub kind: u8,
+    /// Shape of its input.
+    pub input: Shape,
+    /// Shape of its output.
+    pub output: Shape,
+    /// Shape of the result that its steps leave: that of the next layer where it has been merged into this one.
+    pub result_shape: Shape,
+    /// Scale and zero point of the input of an int8 layer.
+    pub input_quant: Option<QuantParams>,
+    /// Scale and zero point of the output of an int8 layer.
+    pub output_quant: Option<QuantParams>,
     /// Bytes of its weights and biases.
-    pub(crate) payload_bytes: usize,
+    pub payload_bytes: usize,
     /// Multiply-accumulate operations of its steps.
-    pub(crate) macs: u64,
+    pub macs: u64,
     /// Where its result lies once its steps have run.
     pub(crate) result: Operand,
 }

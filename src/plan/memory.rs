@@ -1,7 +1,9 @@
 //! How many bytes a model needs, and its plan written into memory. Both come from the same passes of lowering.
 
 use core::mem::size_of;
+use core::ops::Range;
 
+use super::layers::{LayerFacts, for_each_layer};
 use super::lowering::{Lowering, StepSink};
 use super::placement::{self, Policy, Scheme};
 use super::steps::Step;
@@ -110,8 +112,37 @@ impl MemoryPlan {
 
     /// The steps one after another, for reports.
     pub fn for_each_step(&self, model: &Model<'_>, visit: &mut dyn FnMut(&Step)) -> Result<(), Error> {
+        self.for_each_event(model, &mut |event| {
+            if let Event::Step(step) = event {
+                visit(step);
+            }
+        })
+    }
+
+    /// The steps one after another, and in between them what happens to the activations.
+    pub fn for_each_event(&self, model: &Model<'_>, visit: &mut dyn FnMut(Event<'_>)) -> Result<(), Error> {
         lower(model, self.placement, &mut Visitor { visit, tables: 0 }).map(|_| ())
     }
+
+    /// The layers in execution order, until `visit` fails.
+    pub fn for_each_layer(
+        &self,
+        model: &Model<'_>,
+        visit: &mut dyn FnMut(&LayerFacts) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for_each_layer(model, self.placement, visit)
+    }
+}
+
+/// What a plan tells, in execution order. Ranges are bytes of the activations.
+#[derive(Clone, Debug)]
+pub enum Event<'s> {
+    /// A step runs.
+    Step(&'s Step),
+    /// A tensor or scratch lies here from the next step on.
+    Allocated(Range<u32>),
+    /// The same range is free behind the last step.
+    Released(Range<u32>),
 }
 
 /// Shapes of input and output of any model that parses, also of one that this build cannot run.
@@ -263,18 +294,26 @@ impl StepSink for Counter {
 }
 
 struct Visitor<'a> {
-    visit: &'a mut dyn FnMut(&Step),
+    visit: &'a mut dyn FnMut(Event<'_>),
     tables: u32,
 }
 
 impl StepSink for Visitor<'_> {
     fn push(&mut self, step: Step) -> Result<(), Error> {
-        (self.visit)(&step);
+        (self.visit)(Event::Step(&step));
         Ok(())
     }
 
     fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
         Ok((next_table(&mut self.tables, bytes)?, None))
+    }
+
+    fn allocated(&mut self, bytes: Range<u32>) {
+        (self.visit)(Event::Allocated(bytes));
+    }
+
+    fn released(&mut self, bytes: Range<u32>) {
+        (self.visit)(Event::Released(bytes));
     }
 }
 

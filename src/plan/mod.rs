@@ -14,7 +14,8 @@ mod memory;
 pub mod placement;
 pub mod steps;
 
-pub(crate) use layers::{LayerFacts, for_each_layer};
+pub use layers::LayerFacts;
+pub(crate) use layers::for_each_layer;
 pub(crate) use memory::ALIGN_BYTES;
-pub use memory::{MemoryPlan, shapes};
+pub use memory::{Event, MemoryPlan, shapes};
 pub(crate) use placement::Scheme;

@@ -5,6 +5,8 @@
 //! the best position depends on tensors that come later, the planner lowers the model several times: first to learn the
 //! largest sum of live tensors, then with one [`Policy`] after another, and keeps the smallest result.
 
+use core::ops::Range;
+
 use crate::error::{Error, ErrorKind};
 
 /// Most tensors alive at one time. The widest layer kind, the PAFPN, needs ten, two of them feature taps.
@@ -136,15 +138,16 @@ impl Placement {
         }
     }
 
-    /// Drops a reference; the last one frees the room.
-    pub fn release(&mut self, slot: Slot) {
-        if let Some(live) = self.live.get_mut(usize::from(slot.0)) {
-            live.references = live.references.saturating_sub(1);
-            if live.references == 0 {
-                self.live_bytes -= live.bytes;
-                *live = Live::default();
-            }
+    /// Drops a reference; the last one frees the room, whose bytes are given.
+    pub fn release(&mut self, slot: Slot) -> Option<Range<u32>> {
+        let live = self.live.get_mut(usize::from(slot.0))?;
+        live.references = live.references.saturating_sub(1);
+        if live.references > 0 {
+            return None;
         }
+        let Live { first, bytes, .. } = core::mem::take(live);
+        self.live_bytes -= bytes;
+        Some(first..first + bytes)
     }
 
     /// True when exactly one reference is left, so that the tensor may be overwritten.
@@ -155,6 +158,11 @@ impl Placement {
     /// First byte of a live tensor.
     pub fn first(&self, slot: Slot) -> u32 {
         self.get(slot).map_or(0, |live| live.first)
+    }
+
+    /// The bytes of a live tensor.
+    pub fn range(&self, slot: Slot) -> Range<u32> {
+        self.get(slot).map_or(0..0, |live| live.first..live.first + live.bytes)
     }
 
     fn get(&self, slot: Slot) -> Option<&Live> {

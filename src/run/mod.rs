@@ -19,7 +19,7 @@ mod watch;
 
 #[cfg(feature = "int8")]
 pub(crate) use int8::Constants;
-pub(crate) use watch::Watcher;
+pub use watch::Watcher;
 
 use core::ops::Range;
 

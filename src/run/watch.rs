@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::plan::LayerFacts;
 
 /// Somebody who looks on. An error stops the run.
-pub(crate) trait Watcher {
+pub trait Watcher {
     /// The layer is about to run.
     fn before(&mut self, layer: &LayerFacts) -> Result<(), Error>;
 

@@ -6,6 +6,7 @@ use netkit::{Error, Model};
 use serde::Serialize;
 
 use super::chain;
+use super::cost;
 use super::fields::{self, Fields};
 use super::memory::{self, Memory, Step};
 use super::quant::{self, Quantization};
@@ -30,6 +31,8 @@ pub(crate) struct Document {
     pub(crate) output_shape: Option<Vec<u32>>,
     pub(crate) input_elements: Option<u32>,
     pub(crate) output_elements: Option<u32>,
+    /// Elements of all weights and biases.
+    pub(crate) parameter_count: u64,
     pub(crate) layers: Vec<Layer>,
     #[serde(flatten)]
     pub(crate) memory: Memory,
@@ -58,6 +61,14 @@ pub(crate) struct Layer {
     pub(crate) parameters: Fields,
     /// Weight and bias pairs that the layer owns.
     pub(crate) tensor_pairs: Option<u32>,
+    /// Elements of its weights and biases.
+    pub(crate) parameter_count: Option<u64>,
+    /// Bytes of its weights and biases.
+    pub(crate) weight_bytes: Option<u64>,
+    /// Multiply-accumulates of one run; null for a model that cannot run.
+    pub(crate) macs: Option<u64>,
+    /// The next layer is computed along with this one, whose own output is never stored.
+    pub(crate) merges_next: bool,
 }
 
 /// The document, and the error that keeps the model from loading.
@@ -68,14 +79,15 @@ pub(crate) struct Facts {
 
 pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with_tensors: bool) -> Facts {
     let header = model.header();
-    let (layers, output, shape_fault) = layers(model);
+    let (mut layers, output, shape_fault) = layers(model);
+    let owners = owners_of(&layers);
+    cost::count(model, &owners, &mut layers);
     let (memory, plan, plan_fault) = memory::plan(model, with_steps);
     let mut warnings = Vec::new();
     let cases = Cases::read(model);
     if let (Err(error), true) = (&cases, header.flags & FLAG_TESTS != 0) {
         warnings.push(format!("the test section cannot be used: {error}"));
     }
-    let owners = owners(&layers);
     let contents = with_tensors.then(|| tensors::contents(model, &owners, cases.ok()));
     warnings.extend(chain::doubts(model, &owners));
     let elements = |shape: Shape| shape.elements().ok();
@@ -98,6 +110,7 @@ pub(crate) fn gather(file: &ModelFile, model: &Model<'_>, with_steps: bool, with
         output_shape: output.map(dims),
         input_elements: fields::input_shape(&header).and_then(elements),
         output_elements: output.and_then(elements),
+        parameter_count: cost::parameters(model),
         layers,
         memory,
         quantization: (with_steps || with_tensors).then(|| quant::describe(model, &owners)),
@@ -135,6 +148,10 @@ fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
             output_shape: output.map(dims),
             parameters: Fields::of(&record.layer),
             tensor_pairs: pairs,
+            parameter_count: None,
+            weight_bytes: None,
+            macs: None,
+            merges_next: false,
         });
         weights += pairs.unwrap_or(0) as usize;
         shape = output;
@@ -143,7 +160,11 @@ fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
 }
 
 /// For each tensor pair in catalog order, the index of the layer that owns it.
-fn owners(layers: &[Layer]) -> Vec<usize> {
+pub(crate) fn owners(model: &Model<'_>) -> Vec<usize> {
+    owners_of(&layers(model).0)
+}
+
+fn owners_of(layers: &[Layer]) -> Vec<usize> {
     let pairs = |layer: &Layer| layer.tensor_pairs.unwrap_or(0) as usize;
     layers.iter().flat_map(|layer| std::iter::repeat_n(layer.index, pairs(layer))).collect()
 }

@@ -8,14 +8,18 @@ use super::facts::{Document, Layer};
 use super::memory::{Memory, Range, Step};
 use super::quant::{Descriptor, Params, Quantization};
 use super::tensors::{Contents, Sections, Tensor, Tests};
+use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output::{Output, escaped};
 
 type Printed = Result<(), Failure>;
 
 /// The parts below the Network Summary.
-pub(crate) fn print(document: &Document, with_memory: bool, out: &mut Output) -> Printed {
-    if with_memory {
+pub(crate) fn print(document: &Document, args: &InspectArgs, out: &mut Output) -> Printed {
+    if args.layers {
+        layer_costs(document, out)?;
+    }
+    if args.full {
         arena(&document.memory, out)?;
     }
     if let Some(steps) = &document.plan {
@@ -35,6 +39,35 @@ pub(crate) fn print(document: &Document, with_memory: bool, out: &mut Output) ->
         tests(contents.tests.as_ref(), out)?;
     }
     Ok(())
+}
+
+/// Each layer with its costs, and the sums.
+fn layer_costs(document: &Document, out: &mut Output) -> Printed {
+    writeln!(out, "\nLayers ({}):", document.layers.len())?;
+    let known = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let row = |layer: &Layer| {
+        vec![
+            format!("[{}]", layer.index),
+            layer.kind.to_owned(),
+            shape(layer.output_shape.as_deref()),
+            known(layer.parameter_count),
+            known(layer.macs),
+            known(layer.weight_bytes),
+        ]
+    };
+    let header = ["", "kind", "output", "parameters", "MACs", "weight bytes"];
+    out.table(&header, document.layers.iter().map(row).collect())?;
+    let arena = document.memory.arena_bytes.map(|bytes| bytes as u64);
+    writeln!(out, "\nTotals:")?;
+    writeln!(out, "  parameters:    {}", document.parameter_count)?;
+    writeln!(out, "  MACs:          {}", known(document.memory.macs))?;
+    writeln!(out, "  weight bytes:  {}", document.memory.flash_bytes)?;
+    writeln!(out, "  least arena:   {}", known(arena))?;
+    Ok(())
+}
+
+fn shape(dims: Option<&[u32]>) -> String {
+    dims.map_or("?".to_owned(), |dims| Dims(dims).to_string())
 }
 
 fn arena(memory: &Memory, out: &mut Output) -> Printed {
@@ -130,14 +163,13 @@ fn sections(sections: &Sections, out: &mut Output) -> Printed {
 
 fn layer_stack(layers: &[Layer], out: &mut Output) -> Printed {
     writeln!(out, "\nLayer stack:")?;
-    let shape = |dims: &Option<Vec<u32>>| dims.as_ref().map_or("?".to_owned(), |dims| Dims(dims).to_string());
     let row = |layer: &Layer| {
         vec![
             format!("[{}]", layer.index),
             layer.kind.to_owned(),
             layer.offset.to_string(),
-            shape(&layer.input_shape),
-            shape(&layer.output_shape),
+            shape(layer.input_shape.as_deref()),
+            shape(layer.output_shape.as_deref()),
             layer.parameters.to_string(),
         ]
     };

@@ -33,11 +33,15 @@ complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l svg -d 'Draw the network to this file' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l memory-svg -d 'Draw the plan of the activations to this file: steps against addresses' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
 always\t'Also in pipes and files'
 never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l layers -d 'Also show each layer\'s output shape, parameters, MACs and bytes of weights, and their totals'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l full -d 'Also show the memory that the model needs and the steps of its plan; nothing is run'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l tensors -d 'Also show header, sections, layers, tensors, quantization and test cases'
+complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l check -d 'Check the whole model and name everything that is wrong; exit code 1 when something is'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l json -d 'Print one JSON document (schema netkit.inspect/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models quantize them' -r

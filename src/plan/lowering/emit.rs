@@ -182,7 +182,7 @@ impl Lowering<'_, '_> {
         let size = self.elem_bytes();
         step.scratch = Operand::new(Place::Arena, self.placement.first(slot) / size, bytes.div_ceil(size));
         self.sink.push(step)?;
-        self.placement.release(slot);
+        self.free(slot);
         Ok(())
     }
 

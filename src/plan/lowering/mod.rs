@@ -33,10 +33,14 @@ pub use params::table_activation;
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
+<<<<<<< HEAD
 #[cfg(not(feature = "f32"))]
 use absent as float;
 #[cfg(not(feature = "int8"))]
 use absent as quant;
+=======
+use core::ops::Range;
+>>>>>>> inspect2
 
 use super::placement::{Placement, Scheme, Slot};
 use super::steps::{Op, Operand, Place, Step};
@@ -86,6 +90,12 @@ pub trait StepSink {
     /// Makes room for a table of `bytes` bytes, a multiple of 4. Gives its offset, and the room itself when the tables are
     /// being written and not only counted.
     fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error>;
+
+    /// These bytes of the activations hold a tensor or scratch from the next step on.
+    fn allocated(&mut self, _bytes: Range<u32>) {}
+
+    /// These bytes are free again behind the last step.
+    fn released(&mut self, _bytes: Range<u32>) {}
 }
 
 /// State of lowering one model.
@@ -197,7 +207,15 @@ impl<'m, 's> Lowering<'m, 's> {
             Home::Arena(slot) => Some(slot),
             Home::Input | Home::Output => None,
         };
-        self.placement.allocate(bytes, away_from)
+        let slot = self.placement.allocate(bytes, away_from)?;
+        self.sink.allocated(self.placement.range(slot));
+        Ok(slot)
+    }
+
+    fn free(&mut self, slot: Slot) {
+        if let Some(bytes) = self.placement.release(slot) {
+            self.sink.released(bytes);
+        }
     }
 
     /// Room for the result of the present layer: the caller's output for the last one.
@@ -217,7 +235,7 @@ impl<'m, 's> Lowering<'m, 's> {
     #[inline(never)]
     pub fn release(&mut self, value: Value) {
         if let Home::Arena(slot) = value.home {
-            self.placement.release(slot);
+            self.free(slot);
         }
     }
 
