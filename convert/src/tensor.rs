@@ -114,6 +114,11 @@ impl Tensor {
         self.len() == 0
     }
 
+    /// The elements, of whichever kind.
+    pub fn elements(&self) -> &Elements {
+        &self.elements
+    }
+
     /// The elements, if they are real numbers.
     pub fn as_real(&self) -> Option<&[f64]> {
         match &self.elements {
