@@ -9,9 +9,10 @@ use crate::error::Error;
 use crate::graph::{Graph, Node, ValueId};
 use crate::identity::remove_identities;
 use crate::interpret::{compute, refusal};
+use crate::onnx::upgrade::{OLD_OPSET, upgrade_node};
 use crate::onnx::{Budget, Notes};
 use crate::refusal::Refusal;
-use crate::shapes::{Inference, call_of, infer_node, record, remove_dead_nodes};
+use crate::shapes::{Inference, call_of, infer_node, leave_out_unread_outputs, record, remove_dead_nodes};
 use crate::tensor::Tensor;
 
 /// Most elements of a constant that is computed from smaller ones: a line of text must not become gigabytes of weights.
@@ -23,6 +24,7 @@ const MAX_FOLDED_ELEMENTS: usize = 1 << 28;
 pub(crate) fn simplify(graph: &mut Graph, budget: &mut Budget, notes: &mut Notes) -> Result<(), Error> {
     // What is cut off may hold anything.
     notes.removed_dead += remove_dead_nodes(graph);
+    leave_out_unread_outputs(graph);
     Folder::new(graph).fold_all(graph, budget, notes)?;
     notes.removed_identities = remove_identities(graph);
     notes.removed_dead += remove_dead_nodes(graph);
@@ -49,7 +51,13 @@ impl Folder {
 
     fn fold_all(mut self, graph: &mut Graph, budget: &mut Budget, notes: &mut Notes) -> Result<(), Error> {
         let mut is_folded = vec![false; graph.nodes.len()];
+        let is_old = graph.opset == OLD_OPSET;
+        graph.opset = graph.opset.max(OLD_OPSET + 1);
         for (index, is_folded) in is_folded.iter_mut().enumerate() {
+            if is_old {
+                upgrade_node(graph, index, budget, &mut self.refusals)?;
+                self.reads_left.resize(graph.values.len(), 1);
+            }
             let Inference::Known(signatures) = infer_node(graph, &graph.nodes[index], &mut self.refusals)? else {
                 continue;
             };

@@ -4,7 +4,6 @@ use crate::graph::{Attribute, Graph, Node, ValueId};
 
 /// Readers of such a node read its input instead; how many were removed.
 pub(crate) fn remove_identities(graph: &mut Graph) -> usize {
-    let readers = graph.readers();
     let mut replacements: Vec<ValueId> = (0..graph.values.len() as u32).map(ValueId).collect();
     let mut is_removed = vec![false; graph.nodes.len()];
     for (index, is_removed) in is_removed.iter_mut().enumerate() {
@@ -12,9 +11,8 @@ pub(crate) fn remove_identities(graph: &mut Graph) -> usize {
             *input = replacements[input.0 as usize];
         }
         let node = &graph.nodes[index];
-        let is_read = |id: &ValueId| !readers[id.0 as usize].is_empty() || graph.outputs.contains(id);
         let (Some(&Some(input)), Some(&Some(output))) = (node.inputs.first(), node.outputs.first()) else { continue };
-        if node.outputs[1..].iter().flatten().any(is_read) || !passes_through(graph, node, input, output) {
+        if node.outputs[1..].iter().any(Option::is_some) || !passes_through(graph, node, input, output) {
             continue;
         }
         if let Some(place) = graph.outputs.iter().position(|id| *id == output) {

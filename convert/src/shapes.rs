@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::Error;
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, Node, ValueId};
 use crate::interpret::{Call, Fault, Operand, Signature, infer, known_operator, refusal};
 use crate::refusal::Refusal;
 
@@ -69,6 +69,18 @@ pub(crate) fn record(graph: &mut Graph, index: usize, signatures: Vec<Signature>
             let value = &mut graph.values[id.0 as usize];
             value.element_type = Some(signature.kind);
             value.shape = Some(signature.shape);
+        }
+    }
+}
+
+/// Leaves out outputs that nobody reads, such as masks and indices. Their places stay: some operations count them.
+pub(crate) fn leave_out_unread_outputs(graph: &mut Graph) {
+    let readers = graph.readers();
+    let asked_for = graph.outputs.clone();
+    let is_read = |id: ValueId| !readers[id.0 as usize].is_empty() || asked_for.contains(&id);
+    for node in &mut graph.nodes {
+        for output in &mut node.outputs {
+            *output = output.filter(|id| is_read(*id));
         }
     }
 }

@@ -41,7 +41,8 @@ fn models_of_netkit_are_read_and_interpreted() {
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let count = graph.value(graph.inputs[0]).shape.as_ref().unwrap().iter().product::<usize>();
         let x: Vec<f64> = (0..count).map(|index| (index as f64 * 0.37).sin()).collect();
-        let outputs = run(&graph, &[input(&graph, 0, &x)]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let outputs =
+            run(&graph, &[input(&graph, 0, &x)]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(values(&outputs[0]).iter().all(|y| y.is_finite()));
     }
 }

@@ -45,6 +45,9 @@ fn infer(call: &Call<'_>) -> Result<Vec<Signature>, Fault> {
     if call.op() == "PRelu" && shape != inputs[0].shape {
         return invalid(format!("slopes of shape {:?} do not fit input {:?}", inputs[1].shape, inputs[0].shape));
     }
+    if call.op() == "Mod" && kind.is_float() && !fmod && call.opset < 28 {
+        return invalid("real numbers need fmod=1 before operator set 28");
+    }
     match kind.is_float() {
         true => drop(real_function(call.op(), fmod)?),
         false => drop(whole_function(call.op(), kind, fmod)?),
@@ -109,7 +112,10 @@ fn real_function(op: &str, fmod: bool) -> Result<fn(f64, f64) -> f64, Fault> {
         "Min" => |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) },
         "Max" => |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) },
         "Mod" if fmod => |a, b| a % b,
-        "Mod" => return invalid("real numbers need fmod=1"),
+        "Mod" => |a, b| {
+            let rest = a % b;
+            if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+        },
         op => return invalid(format!("{op} is no arithmetic")),
     })
 }

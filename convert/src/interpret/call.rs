@@ -119,16 +119,18 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How many outputs are read.
+    /// How many outputs the node lists, read or not.
     pub(crate) fn output_count(&self) -> usize {
         self.node.outputs.len()
     }
 
     /// Refuses further outputs, such as the indices of a pool.
     pub(crate) fn only_first_output(&self, further: &str) -> Result<(), Fault> {
-        match self.output_count() {
-            0 | 1 => Ok(()),
-            _ => Err(Fault::unsupported(format!("a second output ({further}) is used"), "only the first is computed")),
+        match self.node.outputs.iter().skip(1).flatten().next() {
+            None => Ok(()),
+            Some(_) => {
+                Err(Fault::unsupported(format!("a second output ({further}) is used"), "only the first is computed"))
+            }
         }
     }
 }

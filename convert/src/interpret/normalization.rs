@@ -1,6 +1,6 @@
 //! Normalisations: elements minus a mean, divided by a deviation.
 
-use crate::tensor::Tensor;
+use crate::tensor::{ElementType, Tensor};
 
 use super::call::{axis, count, invalid, real};
 use super::index::{Walk, broadcast_shape};
@@ -125,16 +125,15 @@ fn groups(call: &Call<'_>) -> Result<Vec<Tensor>, Fault> {
     Ok(vec![real(input.element_type(), shape, output)?])
 }
 
-/// Subtracts the mean, if wanted, and divides by the deviation.
-fn normalize(elements: &mut [f64], epsilon: f64, subtracts_mean: bool) {
+/// Subtracts the mean, if wanted, and divides by the deviation. Returns the mean and what was multiplied with.
+fn normalize(elements: &mut [f64], epsilon: f64, subtracts_mean: bool) -> (f64, f64) {
     let count = elements.len() as f64;
-    if subtracts_mean {
-        let mean = elements.iter().sum::<f64>() / count;
-        elements.iter_mut().for_each(|x| *x -= mean);
-    }
+    let mean = if subtracts_mean { elements.iter().sum::<f64>() / count } else { 0.0 };
+    elements.iter_mut().for_each(|x| *x -= mean);
     let variance = elements.iter().map(|x| x * x).sum::<f64>() / count;
     let factor = 1.0 / (variance + epsilon).sqrt();
     elements.iter_mut().for_each(|x| *x *= factor);
+    (mean, factor)
 }
 
 /// Epsilon and the first normalised axis.
@@ -144,12 +143,11 @@ fn layer_parameters(call: &Call<'_>) -> Result<(f64, usize), Fault> {
     let first = attributes.int("axis", -1)?;
     attributes.ignore(&["stash_type"]);
     attributes.finish()?;
-    call.only_first_output("mean and deviation")?;
     Ok((epsilon, axis(first, call.real_input(0)?.shape.len())?))
 }
 
 fn infer_layer(call: &Call<'_>) -> Result<Vec<Signature>, Fault> {
-    layer_parameters(call)?;
+    let (_, first) = layer_parameters(call)?;
     let input = call.input(0)?;
     for index in 1..call.inputs.len() {
         if call.optional(index).is_some() {
@@ -159,7 +157,13 @@ fn infer_layer(call: &Call<'_>) -> Result<Vec<Signature>, Fault> {
             }
         }
     }
-    Ok(vec![Signature::new(input.kind, input.shape)])
+    let output = Signature::new(input.kind, input.shape);
+    if call.op() == "RMSNormalization" {
+        return Ok(vec![output]);
+    }
+    let ones = vec![1; input.shape.len() - first];
+    let statistic = Signature::new(ElementType::F32, [&input.shape[..first], &ones].concat());
+    Ok(vec![output, statistic.clone(), statistic])
 }
 
 fn layer(call: &Call<'_>) -> Result<Vec<Tensor>, Fault> {
@@ -167,9 +171,10 @@ fn layer(call: &Call<'_>) -> Result<Vec<Tensor>, Fault> {
     let input = call.tensor(0)?;
     let shape = input.shape();
     let mut output = call.reals(0)?.to_vec();
-    for group in output.chunks_exact_mut(count(&shape[first..])?.max(1)) {
-        normalize(group, epsilon, call.op() == "LayerNormalization");
-    }
+    let groups = output.chunks_exact_mut(count(&shape[first..])?.max(1));
+    let subtracts_mean = call.op() == "LayerNormalization";
+    let statistics = groups.map(|group| normalize(group, epsilon, subtracts_mean));
+    let (means, factors): (Vec<f64>, Vec<f64>) = statistics.unzip();
     let scale = call.reals(1)?;
     for (element, index) in output.iter_mut().zip(Walk::broadcast(call.input(1)?.shape, shape)) {
         *element *= scale[index];
@@ -180,5 +185,7 @@ fn layer(call: &Call<'_>) -> Result<Vec<Tensor>, Fault> {
             *element += elements[index];
         }
     }
-    Ok(vec![real(input.element_type(), shape, output)?])
+    let signatures = infer_layer(call)?.into_iter();
+    let results = signatures.zip([output, means, factors]);
+    results.map(|(Signature { kind, shape }, elements)| real(kind, &shape, elements)).collect()
 }

@@ -14,7 +14,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 struct Resize {
     shape: Vec<usize>,
     /// Output extent divided by input extent, as given.
-    scales: Vec<f64>,
+    scales: Vec<f32>,
     coordinates: &'static str,
     rounding: &'static str,
 }
@@ -104,7 +104,7 @@ impl Resize {
                 ));
             }
             self.shape[axis] = extent as usize;
-            self.scales[axis] = scale;
+            self.scales[axis] = scale as f32;
         }
         Ok(())
     }
@@ -117,15 +117,16 @@ impl Resize {
             let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0 && self.shape[axis] > 0) else {
                 return invalid(format!("a size {size} for an axis of {}", self.shape[axis]));
             };
-            self.scales[axis] = size as f64 / self.shape[axis] as f64;
+            self.scales[axis] = size as f32 / self.shape[axis] as f32;
             self.shape[axis] = size;
         }
         Ok(())
     }
 
-    /// Index in the input for an index in the output.
+    /// Index in the input for an index in the output. In single precision, as runtimes compute it: places that lie exactly
+    /// between two elements would otherwise be rounded to the other one.
     fn source(&self, axis: usize, at: usize, input: usize) -> usize {
-        let (x, scale, output) = (at as f64, self.scales[axis], self.shape[axis]);
+        let (x, scale, output) = (at as f32, self.scales[axis], self.shape[axis]);
         if input == output && scale == 1.0 {
             return at;
         }
@@ -133,7 +134,7 @@ impl Resize {
             "half_pixel" => (x + 0.5) / scale - 0.5,
             "pytorch_half_pixel" if output > 1 => (x + 0.5) / scale - 0.5,
             "pytorch_half_pixel" => 0.0,
-            "align_corners" if output > 1 => x * (input as f64 - 1.0) / (output as f64 - 1.0),
+            "align_corners" if output > 1 => x * (input as f32 - 1.0) / (output as f32 - 1.0),
             "align_corners" => 0.0,
             "tf_half_pixel_for_nn" => (x + 0.5) / scale,
             _ => x / scale,

@@ -2,7 +2,7 @@
 
 use crate::tensor::Tensor;
 
-use super::call::{axis, count, invalid, real};
+use super::call::{axis, count, real};
 use super::{Call, Fault, Operator, Signature, since};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -18,9 +18,6 @@ fn groups(call: &Call<'_>) -> Result<(usize, usize), Fault> {
     let wanted = attributes.int("axis", if call.opset >= 13 { -1 } else { 1 })?;
     attributes.finish()?;
     let shape = call.real_input(0)?.shape;
-    if call.opset < 11 && wanted < 0 {
-        return invalid(format!("axis {wanted}: negative axes exist from operator set 11 on"));
-    }
     if call.opset >= 13 {
         let along = axis(wanted, shape.len())?;
         return Ok((shape[along], count(&shape[along + 1..])?));

@@ -15,6 +15,7 @@ mod options;
 mod proto;
 mod sort;
 mod tensor_data;
+pub(crate) mod upgrade;
 mod wire;
 
 use std::path::Path;
@@ -29,8 +30,8 @@ pub(crate) use tensor_data::{element_type, whole_range};
 pub use notes::Notes;
 pub use options::Options;
 
-/// Operator sets whose operations are known.
-pub const OPSETS: std::ops::RangeInclusive<i64> = 7..=28;
+/// Operator sets whose operations are known. Graphs of the oldest are translated to the next.
+pub const OPSETS: std::ops::RangeInclusive<i64> = upgrade::OLD_OPSET..=28;
 
 /// Reads a model. All shapes and types of the result are known, and all its nodes contribute to an output.
 ///
