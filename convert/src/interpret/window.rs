@@ -1,5 +1,8 @@
 //! Windows that slide over the spatial axes of an image: where they start and what they cover.
 
+use crate::tensor::checked_elements;
+
+use super::MAX_ELEMENTS;
 use super::attributes::Attributes;
 use super::call::{Fault, invalid};
 
@@ -55,6 +58,9 @@ impl<'a> WindowAttributes<'a> {
         let rank = input.len();
         if kernel.len() != rank {
             return invalid(format!("a kernel {kernel:?} on {rank} spatial axes"));
+        }
+        if checked_elements(kernel).is_none_or(|taps| taps > MAX_ELEMENTS) {
+            return invalid(format!("a kernel {kernel:?}"));
         }
         let strides = extents("strides", self.strides, rank, 1)?;
         let dilations = extents("dilations", self.dilations, rank, 1)?;
