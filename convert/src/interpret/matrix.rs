@@ -135,3 +135,35 @@ pub(super) fn in_parallel(output: &mut [f64], unit: usize, work: usize, fill: im
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes around those of tiles, and one that is worth several threads.
+    #[test]
+    fn products_equal_sums_of_products() {
+        for (rows, depth, columns) in [(1, 1, 1), (4, 3, 4), (5, 7, 9), (3, 2, 1), (9, 300, 130), (70, 200, 400)] {
+            let left: Vec<f64> = (0..rows * depth).map(|i| (i as f64 * 0.7).sin()).collect();
+            let right: Vec<f64> = (0..depth * columns).map(|i| (i as f64 * 1.3).cos()).collect();
+            let mut output = vec![1.0; rows * columns];
+            multiply(&left, |row, column| right[row * columns + column], &mut output, depth, columns);
+            for (index, element) in output.iter().enumerate() {
+                let (row, column) = (index / columns, index % columns);
+                let sum: f64 = (0..depth).map(|k| left[row * depth + k] * right[k * columns + column]).sum();
+                assert!((element - 1.0 - sum).abs() < 1e-9, "{rows}x{depth}x{columns} at {row},{column}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_cover_the_output_once() {
+        for units in [1, 2, 3, 7, 64] {
+            let mut output = vec![0.0; units * 3];
+            in_parallel(&mut output, 3, usize::MAX, |first, part| {
+                part.iter_mut().enumerate().for_each(|(index, element)| *element += (first * 3 + index) as f64);
+            });
+            assert!(output.iter().enumerate().all(|(index, element)| *element == index as f64));
+        }
+    }
+}

@@ -36,7 +36,7 @@ use crate::tensor::Tensor;
 
 pub(crate) use call::{Call, Fault, Operand, Signature};
 pub use run::{MAX_ELEMENTS, run};
-pub(crate) use run::{compute, infer, known_operator, refusal};
+pub(crate) use run::{compute, infer, is_within_limits, known_operator, refusal};
 
 /// An operation of the standard.
 pub(crate) struct Operator {

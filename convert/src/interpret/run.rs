@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::graph::{Graph, Node};
 use crate::refusal::Refusal;
-use crate::tensor::{Tensor, checked_elements};
+use crate::tensor::Tensor;
 
 use super::{Call, Fault, Operand, Operator, Signature, operator};
 
@@ -79,6 +79,12 @@ fn execute(graph: &Graph, node: &Node, values: &[Option<Arc<Tensor>>]) -> Result
     compute(&call)
 }
 
+/// Whether a shape is small enough to be computed with. Extents of 0 count as 1: their neighbours must not overflow either.
+pub(crate) fn is_within_limits(shape: &[usize]) -> bool {
+    let elements = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
+    elements.is_some_and(|elements| elements <= MAX_ELEMENTS)
+}
+
 /// Types and shapes of the results of a node, one for each output that it lists.
 pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<Signature>, Fault> {
     let operator = known_operator(call.node, call.opset)?;
@@ -93,8 +99,7 @@ pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<Signature>, Fault> {
         return Err(Fault::Invalid(format!("it has {outputs} outputs, but the operation computes {possible}")));
     }
     for signature in &signatures {
-        let elements = checked_elements(&signature.shape).unwrap_or(usize::MAX);
-        if elements.max(signature.shape.iter().copied().max().unwrap_or(0)) > MAX_ELEMENTS {
+        if !is_within_limits(&signature.shape) {
             let found = format!("a result of shape {:?}", signature.shape);
             return Err(Fault::unsupported(found, format!("tensors are limited to {MAX_ELEMENTS} elements")));
         }

@@ -162,3 +162,37 @@ pub(super) fn sources(axes: &[Axis], mut window: usize, into: &mut Vec<usize>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(input: usize, kernel: usize, stride: usize, dilation: usize, auto_pad: &'static str) -> Axis {
+        let attributes =
+            WindowAttributes { kernel: None, strides: None, dilations: None, pads: None, auto_pad, rounds_up: false };
+        let axis = Axis { input, kernel, stride, dilation, pad_begin: 0, pad_end: 0, output: 0 };
+        attributes.with_output(axis).unwrap()
+    }
+
+    #[test]
+    fn same_padding_regards_the_dilation() {
+        let upper = axis(22, 3, 1, 2, "SAME_UPPER");
+        assert_eq!((upper.pad_begin, upper.pad_end, upper.output), (2, 2, 22));
+        let upper = axis(27, 4, 2, 3, "SAME_UPPER");
+        assert_eq!((upper.pad_begin, upper.pad_end, upper.output), (4, 5, 14));
+        let lower = axis(27, 4, 2, 3, "SAME_LOWER");
+        assert_eq!((lower.pad_begin, lower.pad_end, lower.output), (5, 4, 14));
+        let none = axis(12, 1, 4, 1, "SAME_UPPER");
+        assert_eq!((none.pad_begin, none.pad_end, none.output), (0, 0, 3));
+    }
+
+    #[test]
+    fn taps_of_a_window_are_places_or_padding() {
+        let one = |pad_begin| Axis { input: 3, kernel: 2, stride: 1, dilation: 2, pad_begin, pad_end: 1, output: 3 };
+        let mut places = Vec::new();
+        sources(&[one(1), one(0)], 0, &mut places);
+        assert_eq!(places, [PADDING, PADDING, 3, 5]);
+        sources(&[one(1), one(0)], 5, &mut places);
+        assert_eq!(places, [2, PADDING, 8, PADDING]);
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
+use crate::interpret::{MAX_ELEMENTS, is_within_limits};
 use crate::onnx::options::Options;
 use crate::onnx::proto::Dimension;
 use crate::refusal::Refusal;
@@ -40,6 +41,13 @@ pub(crate) fn resolve(
                 }
                 Err(open) => refusals.push(refusal(input, &format!("the shape [{}]", describe(dims)), open)),
             },
+        }
+    }
+    for (input, shape) in inputs.iter().zip(&shapes) {
+        if refusals.is_empty() && !is_within_limits(shape) {
+            let reason = format!("tensors are limited to {MAX_ELEMENTS} elements");
+            let (node, op, found) = (input.name.into(), "input".into(), format!("the shape {shape:?}"));
+            return Err(Error::Unsupported(vec![Refusal { node, op, found, reason, advice: None }]));
         }
     }
     if refusals.is_empty() { Ok(shapes) } else { Err(Error::Unsupported(refusals)) }
@@ -165,13 +173,22 @@ fn describe(dims: &[Dimension<'_>]) -> String {
     dims.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
+/// An extent for examples.
+const EXAMPLE: i64 = 224;
+
 fn refusal(input: &Declared<'_>, found: &str, open: Vec<String>) -> Refusal {
-    let example = match input.dims.map_or(0, <[_]>::len) {
-        0 | 4 => "1,3,224,224".to_string(),
-        rank => vec!["N"; rank].join(","),
+    let example = |(axis, dim): (usize, &Dimension<'_>)| match dim {
+        Dimension::Extent(extent @ 1..) => extent.to_string(),
+        _ if axis == 0 => "1".into(),
+        _ => EXAMPLE.to_string(),
     };
-    let by_name = open.iter().find(|name| !name.starts_with('?'));
-    let by_name = by_name.map_or(String::new(), |name| format!(", or --dim {name}=N"));
+    let example = match input.dims {
+        Some(dims) => dims.iter().enumerate().map(example).collect::<Vec<_>>().join(","),
+        None => format!("1,3,{EXAMPLE},{EXAMPLE}"),
+    };
+    let named = open.iter().filter(|name| !name.starts_with('?'));
+    let by_name: String = named.map(|name| format!(" --dim {name}={EXAMPLE}")).collect();
+    let by_name = if by_name.is_empty() { by_name } else { format!(" or{by_name}") };
     Refusal {
         node: input.name.into(),
         op: "input".into(),
@@ -180,6 +197,6 @@ fn refusal(input: &Declared<'_>, found: &str, open: Vec<String>) -> Refusal {
             true => "a .nk model has a fixed input".into(),
             false => format!("a .nk model has a fixed input, but these dimensions are open: {}", open.join(", ")),
         },
-        advice: Some(format!("give it: --input-shape {}={example}{by_name}", input.name)),
+        advice: Some(format!("give them, for example --input-shape {}={example}{by_name}", input.name)),
     }
 }

@@ -1,6 +1,7 @@
 //! Tensors of a file become tensors in memory, whichever of the many ways their elements are stored.
 
 use crate::error::Error;
+use crate::interpret::{MAX_ELEMENTS, is_within_limits};
 use crate::onnx::external::ExternalFiles;
 use crate::onnx::half::{bf16_to_f64, f16_to_f64};
 use crate::onnx::proto::TensorData;
@@ -63,9 +64,10 @@ impl TensorReader<'_, '_> {
             return Err(Error::Invalid(format!("tensor \"{name}\" is stored in segments, which ONNX does not use")));
         }
         let shape = extents(data, name)?;
-        let count = checked_elements(&shape).ok_or_else(|| {
-            Error::Invalid(format!("tensor \"{name}\" of shape {shape:?} has more than 2^64 elements"))
-        })?;
+        let Some(count) = checked_elements(&shape).filter(|_| is_within_limits(&shape)) else {
+            let reason = format!("tensors are limited to {MAX_ELEMENTS} elements");
+            return Err(unsupported(name, format!("the shape {shape:?}"), &reason));
+        };
         let elements = if data.is_external {
             let expected = count.checked_mul(size_of(kind));
             let bytes = self.files.read(data, name, expected, self.budget)?;
@@ -227,11 +229,11 @@ fn size_of(kind: ElementType) -> usize {
 }
 
 fn unsupported_type(name: &str, kind: &str) -> Error {
-    Error::Unsupported(vec![Refusal {
-        node: name.into(),
-        op: "tensor".into(),
-        found: format!("elements of type {kind}"),
-        reason: "only real numbers of 16 bits and more and integers of 8 bits and more are handled".into(),
-        advice: None,
-    }])
+    let reason = "only real numbers of 16 bits and more and integers of 8 bits and more are handled";
+    unsupported(name, format!("elements of type {kind}"), reason)
+}
+
+fn unsupported(name: &str, found: String, reason: &str) -> Error {
+    let (node, op, reason) = (name.into(), "tensor".into(), reason.into());
+    Error::Unsupported(vec![Refusal { node, op, found, reason, advice: None }])
 }
