@@ -1,7 +1,7 @@
 //! Simplifies a graph without changing what it computes.
 //!
-//! Whatever does not depend on the input is computed once, with the operators of the interpreter; what does nothing and what
-//! nobody reads is removed. Shapes are inferred on the way, because some depend on computed constants.
+//! Whatever does not depend on the input is computed once, with the operators of the interpreter; what does nothing and
+//! what nobody reads is removed. Shapes are inferred on the way, because some depend on computed constants.
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ pub(crate) fn simplify(graph: &mut Graph, budget: &mut Budget, notes: &mut Notes
     Folder::new(graph).fold_all(graph, budget, notes)?;
     notes.removed_identities = remove_identities(graph);
     notes.removed_dead += remove_dead_nodes(graph);
+    drop_unread_inputs(graph, notes);
     drop_unused_values(graph);
     Ok(())
 }
@@ -87,7 +88,7 @@ impl Folder {
                 node: node.name,
                 op: node.op,
                 found: format!("a constant of {written} elements, computed from {read}"),
-                reason: format!("constants that are larger than what they are made from are limited to {MAX_GROWN_CONSTANT} elements"),
+                reason: format!("constants made from smaller ones are limited to {MAX_GROWN_CONSTANT} elements"),
                 advice: Some("store the constant in the file".into()),
             });
             return Ok(false);
@@ -131,6 +132,18 @@ impl Folder {
 /// Whether the results are the same for every input of the model. Shapes are known, so these are.
 fn depends_on_nothing(graph: &Graph, node: &Node) -> bool {
     matches!(node.op.as_str(), "Shape" | "Size") || node.inputs.iter().flatten().all(|id| graph.constant(*id).is_some())
+}
+
+/// Leaves out inputs without influence on any output, unless there is no other.
+fn drop_unread_inputs(graph: &mut Graph, notes: &mut Notes) {
+    let readers = graph.readers();
+    let is_read = |id: &ValueId| !readers[id.0 as usize].is_empty() || graph.outputs.contains(id);
+    let (read, unread): (Vec<ValueId>, Vec<ValueId>) = graph.inputs.iter().partition(|id| is_read(id));
+    if !read.is_empty() {
+        let sentence = |id: &ValueId| format!("input \"{}\" is not read and left out", graph.value(*id).name);
+        notes.assumptions.extend(unread.iter().map(sentence));
+        graph.inputs = read;
+    }
 }
 
 /// Keeps only values that a node or the graph refers to.

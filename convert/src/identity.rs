@@ -30,7 +30,8 @@ pub(crate) fn remove_identities(graph: &mut Graph) -> usize {
     count
 }
 
-/// The value that takes the place of an output takes its name too. Inputs and other outputs keep theirs, so those cannot.
+/// The value that takes the place of an output takes its name too. Inputs and other outputs keep theirs, so those
+/// cannot.
 fn give_name(graph: &mut Graph, input: ValueId, output: ValueId) -> bool {
     if graph.inputs.contains(&input) || graph.outputs.contains(&input) {
         return false;

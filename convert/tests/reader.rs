@@ -154,6 +154,44 @@ fn a_graph_can_be_cut_at_a_named_value() {
 }
 
 #[test]
+fn an_input_without_influence_is_left_out() {
+    let mut model = perceptron();
+    model.inputs.insert(0, value("z", FLOAT, &[Dim::Is(5)]));
+    model.nodes.push(node("Exp", &["z"], &["unused"]));
+    let (graph, notes) = read(&model).unwrap();
+    assert_eq!(graph.inputs.len(), 1);
+    assert_eq!(graph.value(graph.inputs[0]).name, "x");
+    assert_eq!(notes.assumptions[1], "input \"z\" is not read and left out");
+}
+
+/// `y = x op c` on two channels of two pixels, in operator set 6.
+fn old(op: &str, attributes: &[Message], c: Message) -> Result<Vec<f64>, Error> {
+    let node = attributes.iter().fold(node(op, &["x", "c"], &["y"]), |node, attribute| node.message(5, attribute));
+    let model = Model {
+        nodes: vec![node],
+        initializers: vec![c],
+        inputs: vec![value("x", FLOAT, &[Dim::Is(1), Dim::Is(2), Dim::Is(2)])],
+        outputs: vec![value("y", FLOAT, &[])],
+    };
+    let (graph, _) = load(&model.bytes(6), None, &Options::default())?;
+    Ok(values(&run(&graph, &[input(&graph, 0, &[-1.0, 2.0, -3.0, 4.0])])?[0]))
+}
+
+#[test]
+fn old_broadcasts_are_understood() {
+    let broadcast = || int_attribute("broadcast", 1);
+    let pair = || floats("c", &[2], &[10.0, 20.0]);
+    assert_eq!(old("Add", &[broadcast()], pair()).unwrap(), [9.0, 22.0, 7.0, 24.0]);
+    assert_eq!(old("Add", &[broadcast(), int_attribute("axis", 1)], pair()).unwrap(), [9.0, 12.0, 17.0, 24.0]);
+    assert_eq!(old("Mul", &[broadcast(), int_attribute("axis", -2)], pair()).unwrap(), [-10.0, 20.0, -60.0, 80.0]);
+    assert_eq!(old("PRelu", &[], pair()).unwrap(), [-10.0, 2.0, -60.0, 4.0]);
+    let error = old("Add", &[], pair()).unwrap_err();
+    assert!(error.to_string().contains("needs broadcast=1 in operator set 6"), "{error}");
+    let error = old("Add", &[broadcast(), int_attribute("axis", 3)], pair()).unwrap_err();
+    assert!(error.to_string().contains("do not fit at axis 3"), "{error}");
+}
+
+#[test]
 fn open_dimensions_are_refused_or_given() {
     let mut model = adds(floats("c", &[1], &[1.0]));
     model.inputs = vec![value("x", FLOAT, &[Dim::Named("n"), Dim::Is(3), Dim::Named("height"), Dim::Is(-1)])];
@@ -161,7 +199,8 @@ fn open_dimensions_are_refused_or_given() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(
         error.to_string(),
-        "input \"x\": the shape [n,3,height,-1]: a .nk model has a fixed input, but these dimensions are open: height, ?3; \
+        "input \"x\": the shape [n,3,height,-1]: a .nk model has a fixed input, \
+         but these dimensions are open: height, ?3; \
          give them, for example --input-shape x=1,3,224,224 or --dim height=224"
     );
     let mut options = Options::default();

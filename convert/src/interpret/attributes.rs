@@ -1,4 +1,5 @@
-//! Attributes of a node, read strictly: what an operator does not know is an error, and so is a value of the wrong type.
+//! Attributes of a node, read strictly: what an operator does not know is an error, and so is a value of the wrong
+//! type.
 
 use std::cell::RefCell;
 

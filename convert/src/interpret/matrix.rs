@@ -1,7 +1,7 @@
 //! Products of matrices in double precision, fast enough for networks of a billion multiplications.
 //!
-//! The right factor is packed into panels of [`WIDTH`] columns, the left is read in [`HEIGHT`] rows: each tile of the product
-//! stays in registers.
+//! The right factor is packed into panels of [`WIDTH`] columns, the left is read in [`HEIGHT`] rows: each tile of the
+//! product stays in registers.
 
 use std::num::NonZero;
 use std::thread;
@@ -43,7 +43,8 @@ impl Panels {
         }
     }
 
-    /// Passes on each element of the product of `left`, which has rows of the depth, and the packed columns: row, column, value.
+    /// Passes on each element of the product of `left`, which has rows of the depth, and the packed columns: row,
+    /// column, value.
     pub(super) fn multiply(&self, left: &[f64], mut take: impl FnMut(usize, usize, f64)) {
         for (block, rows) in left.chunks(HEIGHT * self.depth).enumerate() {
             for (index, panel) in self.data.chunks_exact(self.depth).enumerate() {
@@ -118,8 +119,8 @@ pub(super) fn multiply(
     });
 }
 
-/// Cuts `output` into one part for each core, at multiples of `unit`, and lets threads fill them. `work` is the number of
-/// multiplications; `fill` gets the index of the first unit of its part.
+/// Cuts `output` into one part for each core, at multiples of `unit`, and lets threads fill them. `work` is the number
+/// of multiplications; `fill` gets the index of the first unit of its part.
 pub(super) fn in_parallel(output: &mut [f64], unit: usize, work: usize, fill: impl Fn(usize, &mut [f64]) + Sync) {
     let units = output.len() / unit.max(1);
     let cores = thread::available_parallelism().map_or(1, NonZero::get);

@@ -1,7 +1,8 @@
-//! Executes a graph as the ONNX standard defines it, in double precision: the reference that conversions are compared with.
+//! Executes a graph as the ONNX standard defines it, in double precision: the reference that conversions are compared
+//! with.
 //!
-//! It knows nothing of `.nk` files and of how they are made. Each operator has two functions: `infer` tells types and shapes
-//! of the results and checks the node, `compute` computes them. Both read the same parameters.
+//! It knows nothing of `.nk` files and of how they are made. Each operator has two functions: `infer` tells types and
+//! shapes of the results and checks the node, `compute` computes them. Both read the same parameters.
 
 mod arithmetic;
 mod attributes;

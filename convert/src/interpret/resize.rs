@@ -123,8 +123,8 @@ impl Resize {
         Ok(())
     }
 
-    /// Index in the input for an index in the output. In single precision, as runtimes compute it: places that lie exactly
-    /// between two elements would otherwise be rounded to the other one.
+    /// Index in the input for an index in the output. In single precision, as runtimes compute it: places that lie
+    /// exactly between two elements would otherwise be rounded to the other one.
     fn source(&self, axis: usize, at: usize, input: usize) -> usize {
         let (x, scale, output) = (at as f32, self.scales[axis], self.shape[axis]);
         if input == output && scale == 1.0 {

@@ -79,7 +79,8 @@ fn execute(graph: &Graph, node: &Node, values: &[Option<Arc<Tensor>>]) -> Result
     compute(&call)
 }
 
-/// Whether a shape is small enough to be computed with. Extents of 0 count as 1: their neighbours must not overflow either.
+/// Whether a shape is small enough to be computed with. Extents of 0 count as 1: their neighbours must not overflow
+/// either.
 pub(crate) fn is_within_limits(shape: &[usize]) -> bool {
     let elements = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
     elements.is_some_and(|elements| elements <= MAX_ELEMENTS)

@@ -25,7 +25,8 @@ impl Axis {
         (at < self.input).then_some(at)
     }
 
-    /// Whether a tap lies in the input or its padding, but not beyond it, where windows of a rounded-up output may reach.
+    /// Whether a tap lies in the input or its padding, but not beyond it, where windows of a rounded-up output may
+    /// reach.
     pub(super) fn is_padded_source(&self, window: usize, tap: usize) -> bool {
         window * self.stride + tap * self.dilation < self.input + self.pad_begin + self.pad_end
     }
@@ -140,8 +141,8 @@ pub(super) fn tap_count(axes: &[Axis]) -> usize {
 /// Stands for a tap in the padding.
 pub(super) const PADDING: usize = usize::MAX;
 
-/// For each tap of a window its flat index in a plane of the input, or [`PADDING`]. Windows and taps are counted in row-major
-/// order.
+/// For each tap of a window its flat index in a plane of the input, or [`PADDING`]. Windows and taps are counted in
+/// row-major order.
 pub(super) fn sources(axes: &[Axis], mut window: usize, into: &mut Vec<usize>) {
     into.clear();
     into.push(0);

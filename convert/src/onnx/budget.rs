@@ -7,8 +7,8 @@ const BASE: usize = 64 << 20;
 /// Granted for each byte of the file: elements of float32 take 8 bytes in memory.
 const PER_FILE_BYTE: usize = 4;
 
-/// Bytes that may still be allocated. All that grows with what a file says is charged here before it is allocated, so a file
-/// of some kilobytes cannot make the process fill the machine.
+/// Bytes that may still be allocated. All that grows with what a file says is charged here before it is allocated, so a
+/// file of some kilobytes cannot make the process fill the machine.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: usize,

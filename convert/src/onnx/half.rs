@@ -17,8 +17,8 @@ pub(crate) fn bf16_to_f64(bits: u16) -> f64 {
     f64::from(f32::from_bits(u32::from(bits) << 16))
 }
 
-/// The nearest value with `fraction_bits` bits behind the point, an exponent of at least `least_exponent` and a magnitude of at
-/// most `largest`; ties go to the even one, larger magnitudes to infinity.
+/// The nearest value with `fraction_bits` bits behind the point, an exponent of at least `least_exponent` and a
+/// magnitude of at most `largest`; ties go to the even one, larger magnitudes to infinity.
 fn round_to(value: f64, fraction_bits: i32, least_exponent: i32, largest: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

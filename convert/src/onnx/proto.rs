@@ -1,6 +1,7 @@
 //! The messages of an ONNX file, as far as they are used. Text and data are borrowed from the file.
 //!
-//! Field numbers are those of `onnx.proto`. Messages nest to a fixed depth here: graphs inside attributes are not entered.
+//! Field numbers are those of `onnx.proto`. Messages nest to a fixed depth here: graphs inside attributes are not
+//! entered.
 
 use crate::error::Error;
 use crate::onnx::budget::Budget;

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use crate::error::Error;
 use crate::graph::Graph;
 
-/// Brings the nodes into an order in which every value is written before it is read, as near to that of the file as possible.
+/// Brings the nodes into an order in which every value is written before it is read, as near to that of the file as
+/// possible.
 pub(crate) fn sort_nodes(graph: &mut Graph) -> Result<(), Error> {
     let producers = graph.producers();
     let readers = graph.readers();

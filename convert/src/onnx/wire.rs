@@ -1,7 +1,7 @@
 //! The wire format of protocol buffers: messages as sequences of numbered fields.
 //!
-//! Nothing is copied and nothing recurses: a field of bytes is a slice of the file with its offset, and whoever expects a
-//! message in it reads that slice in turn.
+//! Nothing is copied and nothing recurses: a field of bytes is a slice of the file with its offset, and whoever expects
+//! a message in it reads that slice in turn.
 
 use crate::error::Error;
 

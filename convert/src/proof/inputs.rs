@@ -15,7 +15,8 @@ pub enum InputKind {
     Normal,
     /// The same with opposite signs.
     SignFlipped,
-    /// Numbers in the range that the first nodes of the graph expect, such as 0 to 255; from 0 to 1 if they do not tell.
+    /// Numbers in the range that the first nodes of the graph expect, such as 0 to 255; from 0 to 1 if they do not
+    /// tell.
     Range,
     /// Normally distributed numbers times 100.
     Large,

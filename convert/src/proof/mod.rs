@@ -1,6 +1,7 @@
 //! Proof of a conversion: the graph under the interpreter and the `.nk` bytes under the engine give the same answers.
 //!
-//! The two sides share nothing but the inputs, so a mistake anywhere between the graph and the engine shows as a difference.
+//! The two sides share nothing but the inputs, so a mistake anywhere between the graph and the engine shows as a
+//! difference.
 
 mod engine;
 mod inputs;
@@ -41,8 +42,8 @@ impl Default for ProofOptions {
     }
 }
 
-/// How the elements of the model's input and output lie in those of the network: for each element its place, or `None` if both
-/// have the same order.
+/// How the elements of the model's input and output lie in those of the network: for each element its place, or `None`
+/// if both have the same order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Placement<'p> {
     /// Places of the input.
@@ -115,11 +116,9 @@ impl Proof {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, expected, found) = self.worst;
-        write!(
-            f,
-            "{}: largest difference {:.3e} ({:.3e} of the largest output {:.3e}), at element {place}: {expected} and {found}",
-            self.input, self.absolute_difference, self.relative_difference, self.largest_output
-        )
+        write!(f, "{}: largest difference {:.3e}", self.input, self.absolute_difference)?;
+        write!(f, " ({:.3e} of the largest output {:.3e})", self.relative_difference, self.largest_output)?;
+        write!(f, ", at element {place}: {expected} and {found}")
     }
 }
 
@@ -140,8 +139,8 @@ pub fn prove(graph: &Graph, nk: &[u8], placement: Placement<'_>, options: &Proof
     Ok(Proof { tolerance: options.tolerance, comparisons })
 }
 
-/// Test cases with answers of the interpreter: at most `count`, and none if the model is too large for them. Cases whose answer
-/// is not finite are left out.
+/// Test cases with answers of the interpreter: at most `count`, and none if the model is too large for them. Cases
+/// whose answer is not finite are left out.
 pub fn embeddable_cases(
     graph: &Graph,
     placement: Placement<'_>,

@@ -2,7 +2,7 @@
 """Makes the golden cases of the interpreter: a model, its input and what onnxruntime or the ONNX project expects.
 
     make.py DIR          own.txt and suite.txt as they are kept in the repository
-    make.py DIR --all    suite.txt with every case of ONNX's own test suite whose operations the interpreter claims to know
+    make.py DIR --all    suite.txt with every case of ONNX's test suite whose operations the interpreter knows
 
 Needs the packages onnx, onnxruntime and numpy; see README.md.
 """
@@ -21,12 +21,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 KNOWN = set("""
 Add Sub Mul Div Pow PRelu Mod Min Max Sum Mean Cast CastLike Concat Split Constant ConstantOfShape Range Shape Size Conv
-Gather Expand Tile Transpose DepthToSpace SpaceToDepth Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not Where
-MatMul Gemm BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization Pad MaxPool
-AveragePool GlobalMaxPool GlobalAveragePool QuantizeLinear DequantizeLinear ReduceMean ReduceSum ReduceMax ReduceMin
+Gather Expand Tile Transpose DepthToSpace SpaceToDepth Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not
+Where MatMul Gemm BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization Pad
+MaxPool AveragePool GlobalMaxPool GlobalAveragePool QuantizeLinear DequantizeLinear ReduceMean ReduceSum ReduceMax ReduceMin
 ReduceProd ReduceL1 ReduceL2 ReduceSumSquare Reshape Flatten Squeeze Unsqueeze Identity Dropout Resize Upsample Slice
-Softmax LogSoftmax Relu LeakyRelu ThresholdedRelu Elu Selu Celu Sigmoid HardSigmoid HardSwish Swish Mish Gelu Tanh Softplus
-Softsign Erf Exp Log Sqrt Reciprocal Floor Ceil Round Sin Cos Abs Neg Sign Clip
+Softmax LogSoftmax Relu LeakyRelu ThresholdedRelu Elu Selu Celu Sigmoid HardSigmoid HardSwish Swish Mish Gelu Tanh
+Softplus Softsign Erf Exp Log Sqrt Reciprocal Floor Ceil Round Sin Cos Abs Neg Sign Clip
 """.split())
 
 # Operations whose first input tells a shape or a range rather than data.
@@ -34,7 +34,7 @@ ALL_INPUTS_FIXED = {"Range", "ConstantOfShape"}
 # Its expected values are rounded to four digits.
 INEXACT = {"test_averagepool_2d_ceil_last_window_starts_on_pad"}
 # Forms that the interpreter refuses; --all has them.
-REFUSED = ("_blocked", "test_maxpool_2d_uint8", "with_argmax", "test_not_2d", "test_not_3d", "test_not_4d", "operator_index")
+REFUSED = ("_blocked", "maxpool_2d_uint8", "with_argmax", "test_not_2d", "test_not_3d", "test_not_4d", "operator_index")
 KEPT_PER_OPERATION = 2
 MOST_KEPT_NUMBERS = 700
 
@@ -68,7 +68,7 @@ class Own:
         return self.random.standard_normal(shape).astype(np.float32)
 
     def case(self, name, opset, op, x, *fixed, outputs=1, **attributes):
-        """A node with one input and fixed further ones (None for one that is left out); onnxruntime knows the answer."""
+        """A node with one input and fixed further ones (None is one left out); onnxruntime knows the answer."""
         x = np.asarray(x)
         names = ["x"] + ["" if array is None else f"c{i}" for i, array in enumerate(fixed)]
         results = [f"y{i}" for i in range(outputs)]
@@ -138,13 +138,16 @@ class Own:
             "same_lower": {"strides": [2, 2], "auto_pad": "SAME_LOWER"},
             "valid": {"strides": [3, 2], "auto_pad": "VALID"},
         }.items():
-            self.case(f"maxpool_{name}", 12, "MaxPool", image, kernel_shape=[2, 3], **settings)
-            self.case(f"avgpool_{name}", 12, "AveragePool", image, kernel_shape=[2, 3], **settings)
-            self.case(f"avgpool_{name}_counting", 12, "AveragePool", image, kernel_shape=[2, 3], count_include_pad=1, **settings)
+            settings["kernel_shape"] = [2, 3]
+            self.case(f"maxpool_{name}", 12, "MaxPool", image, **settings)
+            self.case(f"avgpool_{name}", 12, "AveragePool", image, **settings)
+            self.case(f"avgpool_{name}_counting", 12, "AveragePool", image, count_include_pad=1, **settings)
         self.case("maxpool_dilations", 12, "MaxPool", image, kernel_shape=[2, 2], dilations=[2, 3])
-        self.case("avgpool_dilations_opset19", 19, "AveragePool", image, kernel_shape=[2, 2], dilations=[3, 2], pads=[1, 1, 0, 1])
+        dilated = {"kernel_shape": [2, 2], "dilations": [3, 2], "pads": [1, 1, 0, 1]}
+        self.case("avgpool_dilations_opset19", 19, "AveragePool", image, **dilated)
         row = f(1, 2, 3, 4, 5).reshape(1, 1, 1, 5)
-        self.case("avgpool_overhang_counting", 19, "AveragePool", row, kernel_shape=[1, 2], strides=[1, 2], ceil_mode=1, count_include_pad=1)
+        overhang = {"kernel_shape": [1, 2], "strides": [1, 2], "ceil_mode": 1, "count_include_pad": 1}
+        self.case("avgpool_overhang_counting", 19, "AveragePool", row, **overhang)
         self.case("maxpool_1d", 12, "MaxPool", n(1, 2, 9), kernel_shape=[3], strides=[2])
         self.case("globalmaxpool", 7, "GlobalMaxPool", image)
         self.case("globalaveragepool_1d", 7, "GlobalAveragePool", n(2, 3, 5))
@@ -157,7 +160,8 @@ class Own:
         }.items():
             self.case(f"conv_{name}", 11, "Conv", image, n(5, 3, 3, 2), n(5), **settings)
         self.case("conv_groups", 11, "Conv", n(2, 4, 5, 6), n(6, 2, 2, 3), group=2)
-        self.case("conv_depthwise_multiplier", 11, "Conv", n(1, 3, 6, 5), n(6, 1, 3, 3), n(6), group=3, pads=[1, 1, 1, 1])
+        depthwise = {"group": 3, "pads": [1, 1, 1, 1]}
+        self.case("conv_depthwise_multiplier", 11, "Conv", n(1, 3, 6, 5), n(6, 1, 3, 3), n(6), **depthwise)
         self.case("conv_1d", 11, "Conv", n(1, 2, 9), n(3, 2, 4), strides=[2])
         self.case("conv_3d", 11, "Conv", n(1, 2, 4, 5, 3), n(3, 2, 2, 3, 2), n(3), pads=[1, 0, 1, 0, 1, 0])
         self.case("gemm_all", 13, "Gemm", n(4, 3), n(5, 4), n(5), transA=1, transB=1, alpha=0.5, beta=2.0)
@@ -209,9 +213,11 @@ class Own:
         self.case("max_three", 13, "Max", n(2, 3), n(3), n(2, 1))
         self.case("mean_three", 13, "Mean", n(2, 3), n(3), n(2, 1))
         wide = f(-30, -2, -1, -0.5, 0, 0.5, 1, 2.5, 3.5, 30)
-        for op in "Sigmoid Tanh Softplus Softsign Erf Exp Abs Neg Floor Ceil Sign Relu LeakyRelu Elu Selu HardSigmoid".split():
+        functions = "Sigmoid Tanh Softplus Softsign Erf Exp Abs Neg Floor Ceil Sign Relu LeakyRelu Elu Selu HardSigmoid"
+        for op in functions.split():
             self.case(op.lower(), 13, op, wide)
-        for op, opset in (("Round", 13), ("HardSwish", 14), ("Celu", 12), ("ThresholdedRelu", 10), ("Mish", 18), ("Gelu", 20)):
+        later = {"Round": 13, "HardSwish": 14, "Celu": 12, "ThresholdedRelu": 10, "Mish": 18, "Gelu": 20}
+        for op, opset in later.items():
             self.case(op.lower(), opset, op, wide)
         self.case("gelu_tanh", 20, "Gelu", wide, approximate="tanh")
         self.case("hardsigmoid_sixth", 7, "HardSigmoid", wide, alpha=1 / 6, beta=0.5)
@@ -219,7 +225,8 @@ class Own:
         for op in ("Log", "Sqrt", "Reciprocal"):
             self.case(op.lower(), 13, op, np.abs(wide) + np.float32(0.1))
         self.case("quantize", 13, "QuantizeLinear", f(-1.5, -0.75, 0.25, 0.75, 1.25, 900), np.float32(0.5), np.int8(3))
-        self.case("quantize_axis", 13, "QuantizeLinear", n(2, 3), f(0.1, 0.2, 0.3), np.array([0, 128, 255], np.uint8), axis=-1)
+        zeros = np.array([0, 128, 255], np.uint8)
+        self.case("quantize_axis", 13, "QuantizeLinear", n(2, 3), f(0.1, 0.2, 0.3), zeros, axis=-1)
         self.case("quantize_no_zero", 13, "QuantizeLinear", f(-1, 0.5, 3), np.float32(0.5))
         codes = np.array([[-128, 0, 127], [5, -5, 1]], np.int8)
         self.case("dequantize_axis", 13, "DequantizeLinear", codes, f(0.5, 2), np.array([1, -1], np.int8), axis=0)
@@ -266,8 +273,13 @@ def suite_cases():
         for folder in sorted((data / kind).iterdir()):
             model = onnx.load(folder / "model.onnx") if (folder / "model.onnx").exists() else None
             if model is not None and is_known(model):
-                arrays = ([load_array(path) for path in sorted((folder / "test_data_set_0").glob(f"{side}_*.pb"))] for side in ("input", "output"))
-                yield (f"{kind}_{folder.name}".replace("-", "_"), model, *arrays)
+                data_set = folder / "test_data_set_0"
+                inputs, outputs = (load_arrays(data_set, side) for side in ("input", "output"))
+                yield f"{kind}_{folder.name}".replace("-", "_"), model, inputs, outputs
+
+
+def load_arrays(folder, side):
+    return [load_array(path) for path in sorted(folder.glob(f"{side}_*.pb"))]
 
 
 def load_array(path):
@@ -282,7 +294,7 @@ def make_suite(file, takes_all):
             continue
         model, inputs = bound(model, inputs)
         numbers = sum(array.size for array in inputs + outputs) + model.ByteSize() // 4
-        operation = model.graph.node[0].op_type
+        operation = name.startswith("pytorch"), model.graph.node[0].op_type
         if not takes_all and any(part in name for part in REFUSED):
             continue
         if not takes_all and (numbers > MOST_KEPT_NUMBERS or kept.get(operation, 0) >= KEPT_PER_OPERATION):
