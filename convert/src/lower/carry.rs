@@ -24,8 +24,8 @@ struct Plan {
     branch: Vec<Id>,
     /// The operand of both branches.
     root: Id,
-    /// What the shortcut does to it.
-    shortcut: Conv,
+    /// The first operation with the shortcut and its negative as further filters.
+    start: Conv,
 }
 
 fn plan(ir: &Ir, id: Id, main: Id, shortcut: Id, reads: &[usize]) -> Option<Plan> {
@@ -42,11 +42,11 @@ fn plan(ir: &Ir, id: Id, main: Id, shortcut: Id, reads: &[usize]) -> Option<Plan
     let keeps_size = branch.iter().all(|&op| (ir.ops[op].extent.h, ir.ops[op].extent.w) == (extent.h, extent.w));
     let has_centres = branch[1..].iter().all(|&op| window_of(ir, op).is_some_and(|window| centre(window).is_some()));
     let is_linear_at_end = matches!(&ir.ops[last].kind, Kind::Conv(conv) if conv.activation == Activation::None);
-    let can_start = matches!(ir.ops[first].kind, Kind::Conv(_));
-    (keeps_size && has_centres && is_linear_at_end && can_start && branch.len() > 1).then(|| Plan {
+    let (channels, first) = (ir.ops[root].extent.c, Linear::of(ir, first, root, reads)?);
+    (keeps_size && has_centres && is_linear_at_end && branch.len() > 1).then(|| Plan {
+        start: start(&first.widened(window, channels), &linear.widened(window, channels)),
         branch,
         root,
-        shortcut: linear.widened(window, ir.ops[root].extent.c),
     })
 }
 
@@ -104,9 +104,8 @@ fn carry(ir: &mut Ir, id: Id, plan: &Plan) {
     let mut input = plan.root;
     for (index, &op) in plan.branch.iter().enumerate() {
         let (old, is_last) = (ir.ops[op].clone(), index + 1 == plan.branch.len());
-        let channels = ir.ops[input].extent.c;
         let kind = match old.kind.clone() {
-            Kind::Conv(conv) if index == 0 => Kind::Conv(start(&conv, &plan.shortcut, channels)),
+            _ if index == 0 => Kind::Conv(plan.start.clone()),
             Kind::Conv(conv) if is_last => Kind::Conv(end(&conv, carried, bend)),
             Kind::Conv(conv) => Kind::Conv(pass(&conv, carried)),
             Kind::Depthwise(conv) => Kind::Depthwise(pass_depthwise(conv, carried)),
@@ -124,9 +123,9 @@ fn carry(ir: &mut Ir, id: Id, plan: &Plan) {
     }
 }
 
-/// The first convolution with the shortcut and its negative as further filters.
-fn start(conv: &Conv, shortcut: &Conv, channels: usize) -> Conv {
-    let mut grown = Linear::Full(conv.clone()).widened(shortcut.window, channels);
+/// A convolution with the shortcut and its negative as further filters.
+fn start(conv: &Conv, shortcut: &Conv) -> Conv {
+    let mut grown = conv.clone();
     for sign in [1.0, -1.0] {
         grown.weights.extend(shortcut.weights.iter().map(|weight| sign * weight));
         grown.bias.extend(shortcut.bias.iter().map(|bias| sign * bias));

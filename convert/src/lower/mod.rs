@@ -75,6 +75,7 @@ pub fn lower(graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
     }
     expand::expand(ir);
     fuse::simplify(ir);
+    fuse::shrink(ir);
     let left = leftovers::refusals(ir, graph);
     if !left.is_empty() {
         return Err(left);

@@ -5,6 +5,7 @@
 
 mod affine;
 mod branches;
+mod chain;
 mod concat;
 mod gelu;
 mod grn;
@@ -43,11 +44,16 @@ const RULES: &[Rule] = &[
 
 /// Applies all rules until none fits.
 pub fn simplify(ir: &mut Ir) {
-    loop {
-        let reads = ir.reads();
-        let order = ir.order();
-        if !order.into_iter().any(|id| RULES.iter().any(|rule| rule(ir, id, &reads))) {
-            return;
-        }
-    }
+    while apply(ir, RULES) {}
+}
+
+/// Multiplies linear layers in a row, once blocks have been recognised.
+pub fn shrink(ir: &mut Ir) {
+    while apply(ir, &[chain::merge]) {}
+}
+
+/// Applies the first rule that fits.
+fn apply(ir: &mut Ir, rules: &[Rule]) -> bool {
+    let (reads, order) = (ir.reads(), ir.order());
+    order.into_iter().any(|id| rules.iter().any(|rule| rule(ir, id, &reads)))
 }
