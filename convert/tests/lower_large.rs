@@ -17,7 +17,11 @@ fn check(name: &str, layers: usize, pairs: usize, approximations: usize) {
     let ((_, x), (_, y)) = (read_npy(&path.with_extension("in.npy")), read_npy(&path.with_extension("out.npy")));
     let found = running::run(&lowered.network, &x);
     let difference = relative_difference(&found, &y);
-    println!("{name}: {} layers, {} pairs, difference {difference:?}", lowered.network.layers.len(), lowered.network.tensor_pairs());
+    println!(
+        "{name}: {} layers, {} pairs, difference {difference:?}",
+        lowered.network.layers.len(),
+        lowered.network.tensor_pairs()
+    );
     assert!(difference.is_some_and(|difference| difference <= 1e-4), "{name}: {difference:?}");
     assert_eq!((lowered.network.layers.len(), lowered.network.tensor_pairs()), (layers, pairs), "{name}");
     assert_eq!(lowered.approximations.len(), approximations, "{name}");

@@ -137,6 +137,13 @@ impl View {
         Self { dims }
     }
 
+    /// The view of the same memory when the rows of a batch are the rows of a map.
+    pub fn with_rows_stacked(&self) -> Self {
+        let stacked =
+            |factor: &Factor| Factor { axis: if factor.axis == Axis::N { Axis::H } else { factor.axis }, ..*factor };
+        Self { dims: self.dims.iter().map(|dim| dim.iter().map(stacked).collect()).collect() }
+    }
+
     /// Whether `other` can be broadcast to this view: its dimensions, aligned at the end, are the same or have extent 1.
     pub fn accepts(&self, other: &Self) -> bool {
         other.rank() <= self.rank()

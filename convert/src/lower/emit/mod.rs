@@ -12,8 +12,7 @@ mod rows;
 use netkit::format::records::{ActivationCode, Layer};
 
 use super::import::{Imported, Operand};
-use super::ir::{Activation, Extent, Id, Ir, Kind, Op};
-use super::view::Axis;
+use super::ir::{Activation, Extent, Id, Ir, Kind, Op, Window};
 use crate::graph::Graph;
 use crate::network::{Array, Header, Network, NetworkLayer, Port};
 use crate::refusal::Refusal;
@@ -44,10 +43,13 @@ pub fn emit(imported: &mut Imported, graph: &Graph) -> Result<Network, Vec<Refus
         }]
     };
     order::restore(imported).map_err(|unfit| refuse(&imported.ir.ops[imported.output.id], unfit))?;
-    let ir = &imported.ir;
-    let input = imported.input.extent;
-    let mut chain: Vec<Id> = ir.order().into_iter().filter(|&id| ir.ops[id].kind != Kind::Input).collect();
-    let is_mlp = is_row_input(imported) && chain.iter().all(|&id| is_row_operation(ir, id));
+    let mut chain: Vec<Id> = imported.ir.order();
+    chain.retain(|&id| imported.ir.ops[id].kind != Kind::Input);
+    let is_mlp = imported.takes_rows && chain.iter().all(|&id| is_row_operation(&imported.ir, id));
+    if !is_mlp && imported.input.extent.n > 1 && chain.iter().all(|&id| is_pixelwise(&imported.ir, id)) {
+        stack_rows(imported);
+    }
+    let (ir, input) = (&imported.ir, imported.input.extent);
     let split = if is_mlp { 0 } else { first_row(ir, &chain) };
     let rows = chain.split_off(split);
     if !is_mlp && input.n != 1 {
@@ -90,13 +92,6 @@ fn layer(op: &Op, record: Layer, tensors: Vec<(Array, Array)>, rewrite: Option<&
     NetworkLayer { record, tensors, nodes: op.origin.nodes.clone(), rewrites }
 }
 
-/// Whether the model takes rows: pixels that no dimension makes a map.
-fn is_row_input(imported: &Imported) -> bool {
-    let input = &imported.input;
-    let outer = (0..input.view.rank()).flat_map(|dim| input.view.axes(dim));
-    input.extent.is_pixel() && input.view.rank() <= 3 && outer.into_iter().all(|axis| matches!(axis, Axis::N | Axis::C))
-}
-
 /// Whether a dense layer can compute it: rows in, rows out.
 fn is_row_operation(ir: &Ir, id: Id) -> bool {
     match &ir.ops[id].kind {
@@ -106,6 +101,33 @@ fn is_row_operation(ir: &Ir, id: Id) -> bool {
         }
         Kind::Affine(_) => true,
         _ => false,
+    }
+}
+
+/// Whether an operation treats each pixel by itself.
+fn is_pixelwise(ir: &Ir, id: Id) -> bool {
+    ir.ops[id].extent.is_pixel()
+        && ir.input_extent(id).is_pixel()
+        && match &ir.ops[id].kind {
+            Kind::Conv(conv) => conv.window == Window::POINT && conv.activation != Activation::Softmax,
+            Kind::Affine(affine) => affine.activation != Activation::Softmax,
+            Kind::LayerNorm(_) => true,
+            _ => false,
+        }
+}
+
+/// Makes the rows of a batch the rows of a map: they lie in memory alike.
+fn stack_rows(imported: &mut Imported) {
+    let stack = |extent: &mut Extent| (extent.h, extent.n) = (extent.n, 1);
+    for op in &mut imported.ir.ops {
+        stack(&mut op.extent);
+        if let Kind::Conv(conv) = &mut op.kind {
+            conv.is_dense = false;
+        }
+    }
+    for operand in [&mut imported.input, &mut imported.output] {
+        stack(&mut operand.extent);
+        operand.view = operand.view.with_rows_stacked();
     }
 }
 

@@ -8,6 +8,9 @@ use crate::lower::ir::{Activation, Affine, Extent, Kind, Op, Origin};
 use crate::lower::view::{Axis, View};
 use crate::tensor::Tensor;
 
+/// Elements and shape of a constant.
+pub type Numbers<'g> = (&'g [f64], &'g [usize]);
+
 /// A node that is being translated.
 pub struct Call<'i, 'g> {
     /// What has been translated before.
@@ -65,7 +68,7 @@ impl<'i, 'g> Call<'i, 'g> {
     }
 
     /// Elements and shape of the constant of real numbers at `position`.
-    pub fn weights(&self, position: usize) -> Result<Option<(&'g [f64], &'g [usize])>, Trouble> {
+    pub fn weights(&self, position: usize) -> Result<Option<Numbers<'g>>, Trouble> {
         let Some(tensor) = self.constant(position)? else { return Ok(None) };
         let Some(elements) = tensor.as_real() else {
             return Err(Trouble::refuse(
@@ -83,7 +86,7 @@ impl<'i, 'g> Call<'i, 'g> {
     }
 
     /// The constant of real numbers at `position`, which must be there.
-    pub fn needed_weights(&self, position: usize) -> Result<(&'g [f64], &'g [usize]), Trouble> {
+    pub fn needed_weights(&self, position: usize) -> Result<Numbers<'g>, Trouble> {
         self.weights(position)?.ok_or_else(|| Trouble::refuse(format!("input {position} is missing"), "it is needed"))
     }
 
@@ -205,7 +208,7 @@ impl<'i, 'g> Call<'i, 'g> {
 
     /// A constant, broadcast to the elements of `x`: one number for each channel where it does not depend on the pixel, else
     /// one for each element of a row in memory order.
-    pub fn spread(&self, x: &Operand, (elements, shape): (&[f64], &[usize])) -> Result<Vec<f64>, Trouble> {
+    pub fn spread(&self, x: &Operand, (elements, shape): Numbers<'_>) -> Result<Vec<f64>, Trouble> {
         let found = || format!("a constant of shape {shape:?} for a tensor of shape {:?}", x.view.shape());
         let (own, rank) = (x.view.shape(), x.view.rank());
         let extra = shape.len().saturating_sub(rank);

@@ -71,6 +71,8 @@ pub struct Imported {
     pub ir: Ir,
     /// How the model's input lies in memory.
     pub input: Operand,
+    /// Whether the model works on rows of features from its input on.
+    pub takes_rows: bool,
     /// How the model's output lies in memory.
     pub output: Operand,
     /// Nodes that only change the layout, or nothing.
@@ -92,18 +94,26 @@ pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
         return Err(both.into_iter().filter_map(Result::err).collect());
     };
     let (inner, skipped) = layout::past_reshapes(graph, input);
-    let mut least: Option<Vec<Refusal>> = None;
+    let mut best: Option<Failure> = None;
     for start in [Start { input, value: inner, skipped: &skipped }, Start { input, value: input, skipped: &[] }] {
         let shape = graph.value(start.value).shape.as_deref().unwrap_or(&[]);
         for axes in input_layouts(shape) {
             match import_with(graph, &start, shape, axes, output) {
                 Ok(imported) => return Ok(imported),
-                Err(found) if least.as_ref().is_none_or(|least| found.len() < least.len()) => least = Some(found),
+                Err(failure) if best.as_ref().is_none_or(|best| failure.translated > best.translated) => {
+                    best = Some(failure);
+                }
                 Err(_) => {}
             }
         }
     }
-    Err(least.unwrap_or_else(|| vec![input_refusal(graph, input)]))
+    Err(best.map_or_else(|| vec![input_refusal(graph, input)], |failure| failure.refusals))
+}
+
+/// Why a graph cannot be translated with some layout of its input. The right layout is that with which most succeeded.
+struct Failure {
+    translated: usize,
+    refusals: Vec<Refusal>,
 }
 
 /// Where the translation of a graph starts.
@@ -158,14 +168,16 @@ fn import_with(
     shape: &[usize],
     axes: &[Axis],
     output: ValueId,
-) -> Result<Imported, Vec<Refusal>> {
+) -> Result<Imported, Failure> {
     let mut importer =
         Importer { graph, ir: Ir::default(), operands: vec![None; graph.values.len()], refusals: Vec::new() };
     let along = |axis| axes.iter().position(|&of| of == axis).map_or(1, |dim| shape[dim]);
     let extent = Extent { n: along(Axis::N), h: along(Axis::H), w: along(Axis::W), c: along(Axis::C) };
     let view = View::of_axes(axes, extent);
     let outer = graph.value(start.input).shape.as_deref().and_then(|shape| view.reshaped(shape));
-    let Some(outer) = outer else { return Err(vec![input_refusal(graph, start.input)]) };
+    let Some(outer) = outer else {
+        return Err(Failure { translated: 0, refusals: vec![input_refusal(graph, start.input)] });
+    };
     let id = importer.ir.push(Op { kind: Kind::Input, inputs: Vec::new(), extent, origin: Origin::default() });
     importer.operands[start.value.0 as usize] = Some(Operand { id, extent, view });
     let mut layout_only: BTreeSet<usize> = start.skipped.iter().copied().collect();
@@ -179,10 +191,20 @@ fn import_with(
     match importer.operand(output) {
         Some(output) if importer.refusals.is_empty() => {
             importer.ir.output = output.id;
-            Ok(Imported { ir: importer.ir, input: Operand { id, extent, view: outer }, output, layout_only })
+            Ok(Imported {
+                ir: importer.ir,
+                input: Operand { id, extent, view: outer },
+                takes_rows: axes.len() <= 2,
+                output,
+                layout_only,
+            })
         }
-        None if importer.refusals.is_empty() => Err(vec![constant_output(graph, output)]),
-        _ => Err(importer.refusals),
+        result => {
+            if result.is_none() && importer.refusals.is_empty() {
+                importer.refusals.push(constant_output(graph, output));
+            }
+            Err(Failure { translated: importer.ir.ops.len(), refusals: importer.refusals })
+        }
     }
 }
 

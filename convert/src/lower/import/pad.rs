@@ -38,14 +38,9 @@ pub fn pad(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
         if start + end == 0 {
             continue;
         }
-        let is = |axis| x.view.is_axis(dim, axis, x.extent) && x.extent.along(axis) > 1;
-        let axis = [Axis::H, Axis::W].into_iter().find(|&axis| is(axis));
+        let axis = spatial_axis(&x, dim);
         let Some(axis) = axis else {
-            return Err(Trouble::advise(
-                found,
-                "only height and width can be padded",
-                "pad maps of more than one row and column",
-            ));
+            return Err(Trouble::advise(found, "only height and width can be padded", "pad images and series"));
         };
         if axis == Axis::H {
             extent = Extent { h: extent.h + start + end, ..extent };
@@ -57,4 +52,14 @@ pub fn pad(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
         view = view.with_axis(dim, axis, extent);
     }
     Ok(call.push(Kind::Pad(before.0, before.1), &[&x], extent, view))
+}
+
+/// The axis of a spatial dimension. Where its extent is 1, the place among the dimensions of a map tells which it is.
+fn spatial_axis(x: &Operand, dim: usize) -> Option<Axis> {
+    let rank = x.view.rank();
+    let is_last = |channels: usize| x.view.is_axis(channels, Axis::C, x.extent) && x.extent.c > 1;
+    let first = if is_last(rank - 1) && rank > 2 { 1 } else { 2 };
+    let axes: &[Axis] = if rank == 3 { &[Axis::W] } else { &[Axis::H, Axis::W] };
+    let axis = *axes.get(dim.checked_sub(first)?)?;
+    (matches!(rank, 3 | 4) && x.view.is_axis(dim, axis, x.extent)).then_some(axis)
 }
