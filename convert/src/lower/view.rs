@@ -137,6 +137,19 @@ impl View {
         Self { dims }
     }
 
+    /// The view with other factors in dimension `dim`: axis, extent and stride along the axis of each.
+    pub fn with_factors(&self, dim: usize, factors: &[(Axis, usize, usize)]) -> Self {
+        let factor = |&(axis, extent, stride): &(Axis, usize, usize)| Factor { axis, extent, stride };
+        let mut dims = self.dims.clone();
+        dims[dim].clear();
+        factors
+            .iter()
+            .map(factor)
+            .filter(|factor| factor.extent > 1)
+            .for_each(|factor| push_merged(&mut dims[dim], factor));
+        Self { dims }
+    }
+
     /// The view of the same memory when the rows of a batch are the rows of a map.
     pub fn with_rows_stacked(&self) -> Self {
         let stacked =

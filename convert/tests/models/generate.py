@@ -275,6 +275,26 @@ def stride_of_an_axis_with_one_row(n):
     n.conv(5, 4, [3, 3], strides=[2, 1])
 
 
+@model([1, 3, 7, 8])
+def uneven_strides_then_flatten(n):
+    n.op("Relu", n.conv(4, 3, [3, 2], strides=[2, 1], pads=[1, 1, 1, 0]))
+    n.op("Mul", n.at, n.random(4, 1, 1))
+    n.op("Flatten")
+    n.gemm(3, 128)
+
+
+@model([1, 4, 11, 10])
+def uneven_strides_output(n):
+    n.conv(6, 4, [2, 3], strides=[2, 3], group=2, pads=[1, 0, 1, 2])
+
+
+@model([1, 3, 4, 5])
+def pointwise_with_end_padding(n):
+    n.conv(4, 3, [2, 2])
+    n.conv(3, 4, [1, 1], pads=[0, 0, 1, 2])
+    n.conv(2, 3, [1, 1], bias=False)
+
+
 @model([1, 6, 5, 7])
 def groups_2_and_3(n):
     n.conv(4, 6, [3, 3], group=2, pads=[1, 0, 1, 0])
@@ -773,6 +793,12 @@ def refused_bottleneck_with_relu6(n):
     bounds = np.array(0, np.float32), np.array(6, np.float32)
     n.op("Clip", n.conv(16, 4, [1, 1]), *bounds)
     n.op("Add", n.conv(4, 16, [1, 1]), "x")
+
+
+@model([1, 3, 6, 8], refused=True)
+def refused_uneven_strides_before_neighbours(n):
+    n.conv(4, 3, [3, 3], strides=[2, 1], pads=[1, 1, 1, 1])
+    n.conv(2, 4, [3, 3])
 
 
 @model([2, 3, 5, 6], refused=True)

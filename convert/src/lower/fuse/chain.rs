@@ -11,11 +11,14 @@ pub fn merge(ir: &mut Ir, id: Id, reads: &[usize]) -> bool {
     if first.activation != Activation::None || reads[input] != 1 {
         return false;
     }
-    let meets_padding = !second.window.stays_inside(ir.ops[input].extent, ir.ops[id].extent);
+    let (source, middle, extent) = (ir.input_extent(input), ir.ops[input].extent, ir.ops[id].extent);
+    let (first_is_inside, second_is_inside) =
+        (first.window.stays_inside(source, middle), second.window.stays_inside(middle, extent));
     let has_bias = first.bias.iter().any(|&bias| bias != 0.0);
+    // In padding the first convolution of single pixels gives its bias, and a second one sees zeros.
     let window = match (first.window, second.window) {
-        (Window::POINT, window) if !(meets_padding && has_bias) => window,
-        (window, Window::POINT) => window,
+        (Window::POINT, window) if !has_bias || first_is_inside && second_is_inside => window,
+        (window, Window::POINT) if second_is_inside => window,
         _ => return false,
     };
     let filters = second.bias.len();

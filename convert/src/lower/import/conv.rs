@@ -2,83 +2,97 @@
 
 use super::call::Call;
 use super::window::{Frame, require_map};
-use super::{Operand, Trouble};
-use crate::lower::ir::{Activation, Conv, Depthwise, Kind};
+use super::{Operand, Trouble, phases};
+use crate::lower::ir::{Activation, Conv, Depthwise, Kind, Window};
 use crate::lower::view::Axis;
+
+/// Weights of a convolution as the model states them: `[filter][channel of the group][taps]`.
+pub struct Filters<'g> {
+    weights: &'g [f64],
+    /// Numbers that are added to the filters.
+    pub bias: Vec<f64>,
+    group: usize,
+    /// Channels of the input.
+    pub channels: usize,
+    /// For each channel of the model, its place in memory.
+    order: Vec<usize>,
+    taps: Taps,
+}
 
 /// `Conv(x, w, b)`.
 pub fn conv(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     let x = call.operand(0)?;
     require_map(&x)?;
     let (weights, shape) = call.needed_weights(1)?;
-    let (rank, channels) = (x.view.rank(), x.extent.c);
     let group = call.int("group", 1)?;
+    let channels = x.extent.c;
     let found = || format!("weights of shape {shape:?} with group = {group} for {channels} channels");
-    let group = usize::try_from(group).ok().filter(|&group| group > 0);
-    let Some(group) =
-        group.filter(|group| shape.len() == rank && shape[0] % group == 0 && shape[1] * group == channels)
-    else {
+    let fits = |&group: &usize| {
+        group > 0 && shape.len() == x.view.rank() && shape[0] % group == 0 && shape[1] * group == channels
+    };
+    let Some(group) = usize::try_from(group).ok().filter(fits) else {
         return Err(Trouble::refuse(found(), "they do not fit together"));
     };
-    let filters = shape[0];
     let bias = match call.weights(2)? {
-        None => vec![0.0; filters],
-        Some((bias, _)) if bias.len() == filters => bias.to_vec(),
+        None => vec![0.0; shape[0]],
+        Some((bias, _)) if bias.len() == shape[0] => bias.to_vec(),
         Some((_, shape)) => {
-            return Err(Trouble::refuse(
-                format!("a bias of shape {shape:?} for {filters} filters"),
-                "they do not fit together",
-            ));
+            let found = format!("a bias of shape {shape:?} for weights of shape {:?}", call.needed_weights(1)?.1);
+            return Err(Trouble::refuse(found, "they do not fit together"));
         }
     };
     let frame = Frame::read(call, &x, Some(&shape[2..]))?;
-    let (window, extent) = frame.window(x.extent, filters)?;
-    let taps = Taps::new(&frame);
     let order = x.view.offsets(1..2, &[Axis::C], x.extent);
-    let spatial = spatial_axes(&x);
-    if group == channels && filters == channels && channels > 1 {
-        let mut depthwise = vec![0.0; channels * window.area()];
-        let mut permuted_bias = vec![0.0; channels];
-        for (filter, &channel) in order.iter().enumerate() {
-            permuted_bias[channel] = bias[filter];
-            for (tap, at) in taps.each() {
-                depthwise[channel * window.area() + at] = weights[filter * taps.count() + tap];
-            }
-        }
-        let kind = Depthwise { window, weights: depthwise, bias: permuted_bias, activation: Activation::None };
-        let view = spatial.iter().fold(x.view.clone(), |view, &(dim, axis)| view.with_axis(dim, axis, extent));
-        return Ok(push(call, Kind::Depthwise(kind), &x, extent, view, &taps));
+    let filters = Filters { weights, bias, group, channels, order, taps: Taps::new(&frame) };
+    let (window, extent) = match frame.window(x.extent, shape[0]) {
+        Ok(geometry) => geometry,
+        Err(trouble) => return phases::conv(call, &x, &frame, &filters).unwrap_or(Err(trouble)),
+    };
+    let is_depthwise = group == channels && shape[0] == channels && channels > 1;
+    let (kind, view) = if is_depthwise {
+        (Kind::Depthwise(filters.depthwise(window)), x.view.clone())
+    } else {
+        (Kind::Conv(filters.full(window)), x.view.with_axis(1, Axis::C, extent))
+    };
+    let view = spatial_axes(&x).into_iter().fold(view, |view, (dim, axis)| view.with_axis(dim, axis, extent));
+    if filters.taps.is_dilated() {
+        let rewrite = "zeros put between the taps of a dilated kernel";
+        return Ok(call.push_rewritten(kind, &[&x], (extent, view), rewrite));
     }
-    let per_group = (filters / group, channels / group);
-    let mut full = vec![0.0; filters * window.area() * channels];
-    for filter in 0..filters {
-        let first = filter / per_group.0 * per_group.1;
-        for input in 0..per_group.1 {
-            for (tap, at) in taps.each() {
-                let weight = weights[(filter * per_group.1 + input) * taps.count() + tap];
-                full[(filter * window.area() + at) * channels + order[first + input]] = weight;
-            }
-        }
-    }
-    let kind = Conv { window, weights: full, bias, activation: Activation::None, is_dense: false };
-    let view = spatial
-        .iter()
-        .fold(x.view.with_axis(1, Axis::C, extent), |view, &(dim, axis)| view.with_axis(dim, axis, extent));
-    Ok(push(call, Kind::Conv(kind), &x, extent, view, &taps))
+    Ok(call.push(kind, &[&x], extent, view))
 }
 
-fn push(
-    call: &mut Call<'_, '_>,
-    kind: Kind,
-    x: &Operand,
-    extent: crate::lower::ir::Extent,
-    view: crate::lower::view::View,
-    taps: &Taps,
-) -> Operand {
-    if taps.is_dilated() {
-        return call.push_rewritten(kind, &[x], (extent, view), "zeros put between the taps of a dilated kernel");
+impl Filters<'_> {
+    /// One filter for each channel, in the order of memory.
+    fn depthwise(&self, window: Window) -> Depthwise {
+        let mut weights = vec![0.0; self.channels * window.area()];
+        let mut bias = vec![0.0; self.channels];
+        for (filter, &channel) in self.order.iter().enumerate() {
+            bias[channel] = self.bias[filter];
+            for (tap, at) in self.taps.each() {
+                weights[channel * window.area() + at] = self.weights[filter * self.taps.count() + tap];
+            }
+        }
+        Depthwise { window, weights, bias, activation: Activation::None }
     }
-    call.push(kind, &[x], extent, view)
+
+    /// Filters over all channels, with zeros for those outside of the filter's group.
+    pub fn full(&self, window: Window) -> Conv {
+        let (filters, channels) = (self.bias.len(), self.channels);
+        let (filters_of_group, channels_of_group) = (filters / self.group, channels / self.group);
+        let mut weights = vec![0.0; filters * window.area() * channels];
+        for filter in 0..filters {
+            let first = filter / filters_of_group * channels_of_group;
+            for input in 0..channels_of_group {
+                let source = (filter * channels_of_group + input) * self.taps.count();
+                for (tap, at) in self.taps.each() {
+                    let target = (filter * window.area() + at) * channels + self.order[first + input];
+                    weights[target] = self.weights[source + tap];
+                }
+            }
+        }
+        Conv { window, weights, bias: self.bias.clone(), activation: Activation::None, is_dense: false }
+    }
 }
 
 /// The spatial dimensions of a map and their axes.

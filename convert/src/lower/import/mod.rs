@@ -12,6 +12,7 @@ mod dense;
 mod layout;
 mod norm;
 mod pad;
+mod phases;
 mod pool;
 mod reduce;
 mod window;
@@ -85,6 +86,9 @@ pub struct Importer<'g> {
     ir: Ir,
     operands: Vec<Option<Operand>>,
     refusals: Vec<Refusal>,
+    /// Whether convolutions may be split into phases; what reads the result may not be able to.
+    allows_phases: bool,
+    uses_phases: bool,
 }
 
 /// Translates a graph with one input and one output.
@@ -98,7 +102,11 @@ pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
     for start in [Start { input, value: inner, skipped: &skipped }, Start { input, value: input, skipped: &[] }] {
         let shape = graph.value(start.value).shape.as_deref().unwrap_or(&[]);
         for axes in input_layouts(shape) {
-            match import_with(graph, &start, shape, axes, output) {
+            let attempt = |allows_phases| import_with(graph, &start, (shape, axes), output, allows_phases);
+            // Where phases do not help, the reasons are those without.
+            let result =
+                attempt(true).or_else(|failure| if failure.uses_phases { attempt(false) } else { Err(failure) });
+            match result {
                 Ok(imported) => return Ok(imported),
                 Err(failure) if best.as_ref().is_none_or(|best| failure.translated > best.translated) => {
                     best = Some(failure);
@@ -113,6 +121,7 @@ pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
 /// Why a graph cannot be translated with some layout of its input. The right layout is that with which most succeeded.
 struct Failure {
     translated: usize,
+    uses_phases: bool,
     refusals: Vec<Refusal>,
 }
 
@@ -165,18 +174,24 @@ fn input_layouts(shape: &[usize]) -> &'static [&'static [Axis]] {
 fn import_with(
     graph: &Graph,
     start: &Start<'_>,
-    shape: &[usize],
-    axes: &[Axis],
+    (shape, axes): (&[usize], &[Axis]),
     output: ValueId,
+    allows_phases: bool,
 ) -> Result<Imported, Failure> {
-    let mut importer =
-        Importer { graph, ir: Ir::default(), operands: vec![None; graph.values.len()], refusals: Vec::new() };
+    let mut importer = Importer {
+        graph,
+        ir: Ir::default(),
+        operands: vec![None; graph.values.len()],
+        refusals: Vec::new(),
+        allows_phases,
+        uses_phases: false,
+    };
     let along = |axis| axes.iter().position(|&of| of == axis).map_or(1, |dim| shape[dim]);
     let extent = Extent { n: along(Axis::N), h: along(Axis::H), w: along(Axis::W), c: along(Axis::C) };
     let view = View::of_axes(axes, extent);
     let outer = graph.value(start.input).shape.as_deref().and_then(|shape| view.reshaped(shape));
     let Some(outer) = outer else {
-        return Err(Failure { translated: 0, refusals: vec![input_refusal(graph, start.input)] });
+        return Err(Failure { translated: 0, uses_phases: false, refusals: vec![input_refusal(graph, start.input)] });
     };
     let id = importer.ir.push(Op { kind: Kind::Input, inputs: Vec::new(), extent, origin: Origin::default() });
     importer.operands[start.value.0 as usize] = Some(Operand { id, extent, view });
@@ -203,7 +218,8 @@ fn import_with(
             if result.is_none() && importer.refusals.is_empty() {
                 importer.refusals.push(constant_output(graph, output));
             }
-            Err(Failure { translated: importer.ir.ops.len(), refusals: importer.refusals })
+            let Importer { ir, refusals, uses_phases, .. } = importer;
+            Err(Failure { translated: ir.ops.len(), uses_phases, refusals })
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Operand;
 use super::Trouble;
 use super::call::Call;
+use super::phases::Phases;
 use crate::lower::ir::{Extent, Window};
 use crate::lower::view::Axis;
 
@@ -142,6 +143,26 @@ impl Frame {
         };
         let window = Window { kernel: (rows.span(), columns.span()), stride, before: (rows.before, columns.before) };
         Ok((window, Extent { h, w, c: channels, ..input }))
+    }
+}
+
+impl Frame {
+    /// The same window in phases of a common stride; `None` if they do not divide the result.
+    pub fn phases(&self, input: Extent, channels: usize) -> Option<Phases> {
+        let [rows, columns] = self.tracks;
+        let (h, w) = (rows.output(self.ceil).ok()?, columns.output(self.ceil).ok()?);
+        let strides = (rows.stride, columns.stride);
+        let larger = strides.0.max(strides.1);
+        let stride = (1..=strides.0.min(strides.1))
+            .map(|factor| factor * larger)
+            .find(|&stride| stride.is_multiple_of(strides.0) && stride.is_multiple_of(strides.1))?;
+        let counts = (stride / strides.0, stride / strides.1);
+        if !h.is_multiple_of(counts.0) || !w.is_multiple_of(counts.1) {
+            return None;
+        }
+        let window = Window { kernel: (rows.span(), columns.span()), stride, before: (rows.before, columns.before) };
+        let extent = Extent { h: h / counts.0, w: w / counts.1, c: channels, ..input };
+        Some(Phases { counts, strides, window, extent })
     }
 }
 
