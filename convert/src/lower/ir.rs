@@ -45,6 +45,11 @@ impl Extent {
         axes.iter().filter(|&&inner| inner > axis).map(|&inner| self.along(inner)).product()
     }
 
+    /// The same memory with the rows of a batch as further rows of a map.
+    pub fn with_rows_stacked(self) -> Self {
+        Self { n: 1, h: self.n * self.h, ..self }
+    }
+
     /// Whether a row is a single pixel.
     pub fn is_pixel(&self) -> bool {
         self.h == 1 && self.w == 1

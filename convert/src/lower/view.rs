@@ -150,10 +150,12 @@ impl View {
         Self { dims }
     }
 
-    /// The view of the same memory when the rows of a batch are the rows of a map.
-    pub fn with_rows_stacked(&self) -> Self {
-        let stacked =
-            |factor: &Factor| Factor { axis: if factor.axis == Axis::N { Axis::H } else { factor.axis }, ..*factor };
+    /// The view of the same memory when the rows of a batch are further rows of a map.
+    pub fn with_rows_stacked(&self, extent: Extent) -> Self {
+        let stacked = |factor: &Factor| match factor.axis {
+            Axis::N => Factor { axis: Axis::H, stride: factor.stride * extent.h, ..*factor },
+            _ => *factor,
+        };
         Self { dims: self.dims.iter().map(|dim| dim.iter().map(stacked).collect()).collect() }
     }
 

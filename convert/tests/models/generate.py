@@ -230,6 +230,13 @@ def extrema_with_constants(n):
     n.gemm(3, 4)
 
 
+@model([3, 2, 4, 5])
+def batch_of_maps_pixel_by_pixel(n):
+    n.op("Relu", n.op("Mul", "x", n.random(2, 1, 1)))
+    n.op("Max", n.at, n.random(2, 1, 1), np.array(0.2, np.float32))
+    n.op("Add", n.at, np.array(-0.3, np.float32))
+
+
 @model([1, 5])
 def arithmetic_with_constants(n):
     n.op("Sub", np.array(1, np.float32), "x")

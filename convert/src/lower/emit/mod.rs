@@ -106,28 +106,28 @@ fn is_row_operation(ir: &Ir, id: Id) -> bool {
 
 /// Whether an operation treats each pixel by itself.
 fn is_pixelwise(ir: &Ir, id: Id) -> bool {
-    ir.ops[id].extent.is_pixel()
-        && ir.input_extent(id).is_pixel()
+    let (input, output) = extents(ir, id);
+    let keeps_size = (input.h, input.w) == (output.h, output.w);
+    keeps_size
         && match &ir.ops[id].kind {
             Kind::Conv(conv) => conv.window == Window::POINT && conv.activation != Activation::Softmax,
-            Kind::Affine(affine) => affine.activation != Activation::Softmax,
+            Kind::Affine(affine) => affine.activation != Activation::Softmax && affine.scale.len() == output.c,
             Kind::LayerNorm(_) => true,
             _ => false,
         }
 }
 
-/// Makes the rows of a batch the rows of a map: they lie in memory alike.
+/// Makes the rows of a batch further rows of a map: they lie in memory alike.
 fn stack_rows(imported: &mut Imported) {
-    let stack = |extent: &mut Extent| (extent.h, extent.n) = (extent.n, 1);
+    for operand in [&mut imported.input, &mut imported.output] {
+        operand.view = operand.view.with_rows_stacked(operand.extent);
+        operand.extent = operand.extent.with_rows_stacked();
+    }
     for op in &mut imported.ir.ops {
-        stack(&mut op.extent);
+        op.extent = op.extent.with_rows_stacked();
         if let Kind::Conv(conv) = &mut op.kind {
             conv.is_dense = false;
         }
-    }
-    for operand in [&mut imported.input, &mut imported.output] {
-        stack(&mut operand.extent);
-        operand.view = operand.view.with_rows_stacked();
     }
 }
 

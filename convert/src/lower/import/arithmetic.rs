@@ -88,18 +88,15 @@ fn common(a: &Operand, b: &Operand) -> Result<(Extent, View), Trouble> {
     Ok((extent, view.clone()))
 }
 
+/// Positions of the inputs that are constants, or of those that are not.
+fn positions(call: &Call<'_, '_>, constants: bool) -> Vec<usize> {
+    (0..call.node.inputs.len()).filter(|&position| call.is_constant(position) == constants).collect()
+}
+
 /// `Sum` of any number of tensors and constants.
 pub fn sum(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
-    let mut total: Option<Operand> = None;
-    for position in (0..call.node.inputs.len()).filter(|&position| !call.is_constant(position)).collect::<Vec<_>>() {
-        let operand = call.operand(position)?;
-        total = Some(match total {
-            None => operand,
-            Some(total) => pair(call, Kind::Add, &total, &operand)?,
-        });
-    }
-    let mut total = total.ok_or(Trouble::Unknown)?;
-    for position in (0..call.node.inputs.len()).filter(|&position| call.is_constant(position)).collect::<Vec<_>>() {
+    let mut total = joined(call, &Kind::Add, 1.0)?;
+    for position in positions(call, true) {
         let values = call.spread(&total, call.needed_weights(position)?)?;
         let ones = vec![1.0; values.len()];
         total = push_affine(call, &total, ones, values, Activation::None);
@@ -107,32 +104,35 @@ pub fn sum(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     Ok(total)
 }
 
-/// `Max` and `Min`: a constant bound is a ReLU between two shifts, two tensors are for patterns.
+/// All inputs that are no constants, each multiplied with `sign`, joined by an operation of two.
+fn joined(call: &mut Call<'_, '_>, kind: &Kind, sign: f64) -> Result<Operand, Trouble> {
+    let mut total: Option<Operand> = None;
+    for position in positions(call, false) {
+        let mut operand = call.operand(position)?;
+        if sign != 1.0 {
+            operand = call.push_affine(&operand, sign, 0.0, Activation::None);
+        }
+        total = Some(match total {
+            None => operand,
+            Some(total) => pair(call, kind.clone(), &total, &operand)?,
+        });
+    }
+    total.ok_or(Trouble::Unknown)
+}
+
+/// `Max` and `Min`: a constant bound is a ReLU between two shifts, several tensors are for patterns.
 pub fn extremum(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     // min(a, b) is -max(-a, -b).
     let sign = if call.node.op == "Max" { 1.0 } else { -1.0 };
-    let [first, second] = call.node.inputs.as_slice() else {
-        let found = format!("{} inputs", call.node.inputs.len());
-        return Err(Trouble::refuse(found, "two are needed"));
-    };
-    debug_assert!(first.is_some() && second.is_some());
-    let constant = [0, 1].into_iter().find(|&position| call.is_constant(position));
-    let Some(constant) = constant else {
-        let (a, b) = (call.operand(0)?, call.operand(1)?);
-        if sign > 0.0 {
-            return pair(call, Kind::Max, &a, &b);
-        }
-        let (a, b) =
-            (call.push_affine(&a, -1.0, 0.0, Activation::None), call.push_affine(&b, -1.0, 0.0, Activation::None));
-        let larger = pair(call, Kind::Max, &a, &b)?;
-        return Ok(call.push_affine(&larger, -1.0, 0.0, Activation::None));
-    };
-    let x = call.operand(1 - constant)?;
-    let bounds = call.spread(&x, call.needed_weights(constant)?)?;
-    let beyond = bounds.iter().map(|bound| -sign * bound).collect();
-    let signs = vec![sign; bounds.len()];
-    let above = push_affine(call, &x, signs.clone(), beyond, Activation::Relu);
-    Ok(push_affine(call, &above, signs, bounds, Activation::None))
+    let mut larger = joined(call, &Kind::Max, sign)?;
+    for position in positions(call, true) {
+        let bounds: Vec<f64> =
+            call.spread(&larger, call.needed_weights(position)?)?.into_iter().map(|bound| sign * bound).collect();
+        let (beyond, ones) = (bounds.iter().map(|bound| -bound).collect(), vec![1.0; bounds.len()]);
+        let above = push_affine(call, &larger, ones.clone(), beyond, Activation::Relu);
+        larger = push_affine(call, &above, ones, bounds, Activation::None);
+    }
+    Ok(if sign == 1.0 { larger } else { call.push_affine(&larger, sign, 0.0, Activation::None) })
 }
 
 /// `Neg`.
