@@ -342,6 +342,28 @@ fn a_batch_of_rows_with_a_layer_norm_is_a_map() {
 }
 
 #[test]
+fn different_strides_are_phases_of_one_stride() {
+    let (mut b, x) = Builder::new(&[1, 1, 4, 5]);
+    let y = b.conv(x, &[1, 1, 2, 2], &[("strides", ints(&[2, 1]))], &[1, 1, 2, 4]);
+    let lowered = lowered(&b.finish(y));
+    let record = conv2d(&lowered, 0);
+    assert_eq!((record.kernel_size, record.stride, record.filters), (3, 2, 2));
+    let (first, second) = ([0.5, 1.0, 0.0, 1.5, 2.0, 0.0], [0.0, 0.5, 1.0, 0.0, 1.5, 2.0]);
+    // A row of zeros before the kernel makes the padding symmetric.
+    assert_eq!((&weights(&lowered, 0)[3..9], &weights(&lowered, 0)[12..]), (&first[..], &second[..]));
+    assert_eq!(lowered.network.output.places, None);
+}
+
+#[test]
+fn padding_keeps_linear_layers_apart() {
+    let (mut b, x) = Builder::new(&[1, 2, 2, 3]);
+    let (w, bias) = (b.counting(&[2, 2, 1, 1]), b.counting(&[2]));
+    let c = b.op("Conv", &[x, w, bias], &[], &[1, 2, 2, 3]);
+    let y = b.conv(c, &[2, 2, 1, 1], &[("pads", ints(&[0, 0, 1, 0]))], &[1, 2, 3, 3]);
+    assert_eq!(kinds(&lowered(&b.finish(y))), [2, 2]);
+}
+
+#[test]
 fn all_reasons_are_told_at_once() {
     let (mut b, x) = Builder::new(&[1, 2, 4, 6]);
     let attributes = [("strides", ints(&[2, 1])), ("kernel_shape", ints(&[2, 2]))];
