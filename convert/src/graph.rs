@@ -1,7 +1,7 @@
 //! A model as a graph of operations, whatever file it came from.
 //!
-//! Values are written once, nodes stand in an order in which every value is written before it is read, and names are those
-//! of the file, for reports. Readers establish these rules; everything behind them relies on them.
+//! Values are written once, nodes stand in an order in which every value is written before it is read, and names are
+//! those of the file, for reports. Readers establish these rules; everything behind them relies on them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

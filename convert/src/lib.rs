@@ -6,10 +6,25 @@
 //!                         +--interpret--> outputs  ==  outputs <--netkit::Network--+      (proof)
 //! ```
 //!
+//! * [`onnx`]: reads ONNX files; [`onnx::load`] gives the simplified graph.
 //! * [`graph`]: the graph of a model whatever file it came from; everything else works on it.
 //! * [`tensor`]: constants and intermediate results.
+//! * [`interpret`]: executes a graph in double precision, for constants and as the reference of the proof.
+//! * [`lower`]: from a graph to `.nk` layers that compute the same.
+//! * [`network`]: those layers with their tensors; writes the file.
+//! * [`proof`]: compares a graph with the `.nk` model that was made from it.
+//! * [`error`]: what is wrong with a file or its options.
 //! * [`refusal`]: why a node cannot be converted, and what would work.
 
+pub mod error;
+pub mod fold;
 pub mod graph;
+mod identity;
+pub mod interpret;
+pub mod lower;
+pub mod network;
+pub mod onnx;
+pub mod proof;
 pub mod refusal;
+mod shapes;
 pub mod tensor;

@@ -60,8 +60,8 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// Elements: real numbers as f64, all integers and truth values as i64. 64-bit unsigned integers above the range of i64 are
-/// refused by the readers.
+/// Elements: real numbers as f64, all integers and truth values as i64. 64-bit unsigned integers above the range of i64
+/// are refused by the readers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elements {
     /// Real numbers.
@@ -112,6 +112,11 @@ impl Tensor {
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The elements, of whichever kind.
+    pub fn elements(&self) -> &Elements {
+        &self.elements
     }
 
     /// The elements, if they are real numbers.

@@ -1,0 +1,59 @@
+//! Rewrites between equal networks, one rule or family per file, applied until none fits.
+//!
+//! A rule looks at one operation and changes it in place, so that it computes the same from other operands. What nobody reads
+//! any more disappears by itself; a rule that moves work into an operand therefore checks that nobody else reads that operand.
+
+mod affine;
+mod branches;
+mod chain;
+mod concat;
+mod gelu;
+mod grn;
+mod hinge;
+mod layer_norm;
+mod linear;
+mod matching;
+mod pad;
+mod pool;
+
+pub use linear::{Linear, common_window};
+pub use matching::{is_about, orders, origin_down_to};
+
+use super::ir::{Id, Ir};
+
+/// A rewrite of the operation `id`; `reads` tells how often each result is read. Answers whether it changed something.
+type Rule = fn(ir: &mut Ir, id: Id, reads: &[usize]) -> bool;
+
+const RULES: &[Rule] = &[
+    affine::drop_plain,
+    affine::merge,
+    affine::into_operand,
+    affine::repeat,
+    gelu::recognise,
+    layer_norm::recognise,
+    grn::recognise,
+    hinge::merge,
+    branches::merge,
+    concat::merge,
+    pad::into_reader,
+    pool::drop_point,
+    pool::before,
+    affine::into_reader,
+    pool::behind,
+];
+
+/// Applies all rules until none fits.
+pub fn simplify(ir: &mut Ir) {
+    while apply(ir, RULES) {}
+}
+
+/// Multiplies linear layers in a row, once blocks have been recognised.
+pub fn shrink(ir: &mut Ir) {
+    while apply(ir, &[chain::merge]) {}
+}
+
+/// Applies the first rule that fits.
+fn apply(ir: &mut Ir, rules: &[Rule]) -> bool {
+    let (reads, order) = (ir.reads(), ir.order());
+    order.into_iter().any(|id| rules.iter().any(|rule| rule(ir, id, &reads)))
+}
