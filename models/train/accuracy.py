@@ -33,18 +33,23 @@ class Library:
     """A model in libnetkit, through the C interface."""
 
     def __init__(self, path, library):
+        if not library.exists():
+            raise SystemExit(f"{library} is not there: `cargo build --release` makes it, --library names another")
         self.c = ctypes.CDLL(str(library))
         self.c.nk_last_error.restype = ctypes.c_char_p
         self.c.nk_recommended_arena_bytes.restype = ctypes.c_size_t
-        # Handles want the alignment of the strictest basic type; sizes are NK_ARENA_STORAGE_BYTES, NK_MODEL_STORAGE_BYTES.
-        self.arena = (ctypes.c_longdouble * (64 // ctypes.sizeof(ctypes.c_longdouble)))()
-        self.model = (ctypes.c_longdouble * (96 // ctypes.sizeof(ctypes.c_longdouble)))()
+        # Handles of NK_ARENA_STORAGE_BYTES and NK_MODEL_STORAGE_BYTES, aligned as the strictest basic type.
+        strictest = ctypes.c_longdouble
+        self.arena = (strictest * (64 // ctypes.sizeof(strictest)))()
+        self.model = (strictest * (96 // ctypes.sizeof(strictest)))()
         size = self.c.nk_recommended_arena_bytes(str(path).encode())
+        self.check(size == 0)
         self.check(self.c.nk_arena_init_heap(self.arena, ctypes.c_size_t(size)))
         self.check(self.c.nk_model_load(str(path).encode(), self.arena, self.model))
 
-    def check(self, status):
-        if status != 0:
+    def check(self, failed):
+        """Status 0 is NK_OK."""
+        if failed:
             raise SystemExit(self.c.nk_last_error().decode())
 
     def __call__(self, image):

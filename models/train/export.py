@@ -21,7 +21,7 @@ def export(network, path, exporter="dynamo"):
 
 
 def strip_notes(path):
-    """The exporter notes for every node which line of which file made it: folders of the machine, and half of the size."""
+    """Remove which line of which file made each node: the exporter notes it, with folders of the machine."""
     model = onnx.load(path)
     for noted in (model, model.graph, *model.graph.node, *model.graph.value_info, *model.graph.input,
                   *model.graph.output, *model.graph.initializer):

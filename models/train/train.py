@@ -6,8 +6,8 @@
     venv/bin/python models/train/train.py --data DIR handwritten_cnn --validate
 
 Run once, by hand: training is float arithmetic whose last bits depend on the machine, so its results are committed.
-One thread, a few minutes a network. The test digits take no part: `--validate` measures on every eighth training digit,
-which then is not trained on, and writes nothing.
+One thread, one to three minutes a network. The test digits take no part: `--validate` measures on every eighth
+training digit, which then is not trained on, and writes nothing.
 """
 
 import argparse
@@ -68,6 +68,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="networks, default all: " + ", ".join(NETWORKS))
     parser.add_argument("--data", type=Path, required=True, help="folder for the npm package")
+    parser.add_argument("--torchscript", type=Path, metavar="DIR", help="write what the older exporter makes there too")
     parser.add_argument("--validate", action="store_true", help="hold some training digits back, write nothing")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -84,6 +85,8 @@ def main():
         print(f"{name}: {found:.2%} of {len(test)} digits, {time.monotonic() - start:.0f} s", flush=True)
         if not options.validate:
             export(network, HERE / f"{name}.onnx")
+            if options.torchscript:
+                export(network, options.torchscript / f"{name}.onnx", "torchscript")
             write_cases(HERE / f"{name}.onnx", images[test].numpy(), labels[test].numpy())
 
 
