@@ -72,7 +72,9 @@ fn c_api_page_has_every_function_and_no_other() {
 #[test]
 fn pages_name_functions_and_files_that_exist() {
     let symbols = read("capi/symbols.txt") + "nk_abi_ok\n";
-    for page in ["c-api", "troubleshooting", "migrating-from-netkit", "migrating-from-tflite-micro"] {
+    let pages =
+        ["c-api", "troubleshooting", "migrating-from-netkit", "migrating-from-tflite-micro", "tutorial-pytorch-to-c"];
+    for page in pages {
         let text = read(&format!("docs/{page}.md"));
         for (at, _) in text.match_indices("nk_") {
             let name: String = text[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -85,6 +87,13 @@ fn pages_name_functions_and_files_that_exist() {
             assert!(is_here, "docs/{page}.md links to {link}");
         }
     }
+}
+
+#[test]
+fn tutorial_shows_the_program_that_it_compiles() {
+    let page = read("docs/tutorial-pytorch-to-c.md");
+    let shown = page.split("\n```c\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown, Some(read("examples/read_digit.c").as_str()));
 }
 
 fn status_text(status: u32) -> String {
