@@ -19,10 +19,12 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 A relative MODEL path that is not found is tried once more in the parent folder.
 
-Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used.";
+Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used, 4 a model that has no .nk form.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Turn an ONNX model into a .nk model with the same answers, and prove it
+    Convert(ConvertArgs),
     /// Describe a model: layers, memory, tensors
     Inspect(InspectArgs),
     /// Run a model on one input and print the output
@@ -172,6 +174,60 @@ pub(crate) struct BenchArgs {
 fn seconds(text: &str) -> Result<f64, String> {
     let is_fit = |value: &f64| *value > 0.0 && *value <= 3600.0;
     text.parse().ok().filter(is_fit).ok_or_else(|| "must be above 0 and at most 3600".to_owned())
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// The .onnx file
+    #[arg(value_name = "MODEL.onnx")]
+    pub(crate) model: PathBuf,
+    /// The file to write; default: the model's name with .nk
+    #[arg(short = 'o', long = "out", value_name = "FILE.nk")]
+    pub(crate) output: Option<PathBuf>,
+    /// Shape of an input that the file leaves open: image=1,3,224,224, or only the numbers
+    #[arg(long = "input-shape", value_name = "[NAME=]EXTENTS")]
+    pub(crate) input_shapes: Vec<String>,
+    /// Extent of a named dimension that the file leaves open: height=224
+    #[arg(long = "dim", value_name = "NAME=EXTENT")]
+    pub(crate) dimensions: Vec<String>,
+    /// Convert up to this tensor instead of the output of the file
+    #[arg(long = "output", value_name = "NAME")]
+    pub(crate) outputs: Vec<String>,
+    /// Keep linear layers in a row apart instead of multiplying them
+    #[arg(long)]
+    pub(crate) no_optimize: bool,
+    /// Compute residual sums that no block has with up to three times the channels
+    #[arg(long)]
+    pub(crate) lower_residual: bool,
+    /// Write without comparing with the source model
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+    /// Largest accepted difference, relative to the largest output [default: 1e-4]
+    #[arg(long, value_name = "X")]
+    pub(crate) tolerance: Option<f64>,
+    /// Start of the random inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Embed this many test cases with answers of the source model
+    #[arg(long, value_name = "N", conflicts_with = "tests", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) embed_tests: Option<u8>,
+    /// Embed these test cases: arrays inputs, outputs and maybe labels, one case per row
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) tests: Option<PathBuf>,
+    /// Form of the report; json has schema netkit.convert/1
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Text)]
+    pub(crate) report: ReportForm,
+    /// Tell for each node of the source which layers compute it
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportForm {
+    /// For people
+    Text,
+    /// One document
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-/// Writes `text` to a new file beside `path`, which then takes its name.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let fault = |error: io::Error| Failure::file(path, format_args!("cannot write the drawing: {error}"));
+/// Writes `content`, which errors call `what`, to a new file beside `path`, which then takes its name.
+pub(crate) fn write(path: &Path, content: &[u8], what: &str) -> Result<(), Failure> {
+    let fault = |error: io::Error| Failure::file(path, format_args!("cannot write {what}: {error}"));
     let Some(name) = path.file_name() else {
         return Err(fault(io::Error::from(io::ErrorKind::InvalidFilename)));
     };
@@ -17,7 +17,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     hidden.push(name);
     let temporary = path.with_file_name(hidden);
     let mut file = fs::File::create_new(&temporary).map_err(fault)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(content).and_then(|()| file.sync_all());
     drop(file);
     let result = written.and_then(|()| fs::rename(&temporary, path));
     if result.is_err() {

@@ -13,6 +13,9 @@ use crate::output::{BAD, escaped};
 /// Exit code of a wrong command line.
 pub(crate) const USAGE: u8 = 2;
 
+/// Exit code of a model that cannot be converted.
+pub(crate) const UNSUPPORTED: u8 = 4;
+
 /// How a command that did its work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
@@ -48,6 +51,13 @@ pub(crate) enum Failure {
         /// What to do about it, if there is anything to say.
         hint: &'static str,
     },
+    /// A model that is fine but cannot be converted: all reasons.
+    Unsupported {
+        /// Path as the user gave it.
+        path: String,
+        /// One sentence for each node.
+        refusals: Vec<String>,
+    },
     /// Standard output cannot be written.
     Stdout(io::Error),
 }
@@ -63,6 +73,11 @@ impl Failure {
         Self::File { path: display(path), message: message.to_string(), hint: "" }
     }
 
+    /// A model that cannot be converted.
+    pub(crate) fn unsupported(path: &Path, refusals: Vec<String>) -> Self {
+        Self::Unsupported { path: display(path), refusals }
+    }
+
     pub(crate) fn with_hint(self, new: &'static str) -> Self {
         match self {
             Self::File { path, message, .. } => Self::File { path, message, hint: new },
@@ -73,6 +88,7 @@ impl Failure {
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(USAGE),
+            Self::Unsupported { .. } => ExitCode::from(UNSUPPORTED),
             Self::File { .. } | Self::Stdout(_) => Outcome::Invalid.code(),
         }
     }
@@ -81,6 +97,10 @@ impl Failure {
     pub(crate) fn message(&self) -> Cow<'_, str> {
         match self {
             Self::Usage(message) | Self::File { message, .. } => Cow::Borrowed(message),
+            Self::Unsupported { refusals, .. } => Cow::Owned(match &refusals[..] {
+                [refusal] => refusal.clone(),
+                _ => format!("{} parts have no .nk form:\n  {}", refusals.len(), refusals.join("\n  ")),
+            }),
             Self::Stdout(error) => Cow::Owned(error.to_string()),
         }
     }
@@ -93,6 +113,7 @@ impl Failure {
         let _ = match self {
             Self::Usage(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: {message}\n  hint: see `netkit help run`"),
             Self::Stdout(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: standard output: {message}"),
+            Self::Unsupported { path, .. } => writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}", escaped(path)),
             Self::File { path, hint: "", .. } => writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}", escaped(path)),
             Self::File { path, hint, .. } => {
                 writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}\n  hint: {hint}", escaped(path))

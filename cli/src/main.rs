@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! args.rs         the command line
+//! convert/        netkit convert: the crate netkit-convert does the work, this is its command line and report
 //! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
 //! run.rs          netkit run
 //! test.rs         netkit test
@@ -24,6 +25,7 @@ mod args;
 mod atomic;
 mod bench;
 mod codes;
+mod convert;
 mod draw;
 mod failure;
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod input;
 mod inspect;
 mod model_file;
 mod npy;
+mod npz;
 mod output;
 mod progress;
 mod run;
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
 
 fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
+        Command::Convert(args) => convert::execute(args, output),
         Command::Inspect(args) => inspect::execute(args, output),
         Command::Run(args) => run::execute(args, output),
         Command::Test(args) => test::execute(args, output),

@@ -30,6 +30,7 @@ pub(crate) enum Element {
     I8,
     U8,
     I32,
+    I64,
 }
 
 #[derive(Debug, PartialEq)]
@@ -110,7 +111,9 @@ impl Element {
     fn parse(descr: &str) -> Result<(Self, bool), String> {
         let unknown = || {
             let descr = descr.escape_default();
-            format!("elements of type '{descr}'; float32, float64, int8, uint8 and int32 are read (f4, f8, i1, u1, i4)")
+            format!(
+                "elements of type '{descr}'; float32, float64, int8, uint8, int32 and int64 are read (f4, f8, i1, u1, i4, i8)"
+            )
         };
         let order = descr.chars().next().ok_or_else(unknown)?;
         let element = match descr.get(order.len_utf8()..) {
@@ -119,6 +122,7 @@ impl Element {
             Some("i1") => Self::I8,
             Some("u1") => Self::U8,
             Some("i4") => Self::I32,
+            Some("i8") => Self::I64,
             _ => return Err(unknown()),
         };
         match order {
@@ -138,6 +142,7 @@ impl Element {
             Self::I8 => "int8",
             Self::U8 => "uint8",
             Self::I32 => "int32",
+            Self::I64 => "int64",
         }
     }
 
@@ -145,7 +150,7 @@ impl Element {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::F32 | Self::I32 => 4,
-            Self::F64 => 8,
+            Self::F64 | Self::I64 => 8,
         }
     }
 
@@ -163,6 +168,7 @@ impl Element {
             Self::I8 => f32::from(i8::from_le_bytes([a])),
             Self::U8 => f32::from(a),
             Self::I32 => i32::from_le_bytes([a, b, c, d]) as f32,
+            Self::I64 => i64::from_le_bytes(little) as f32,
         }
     }
 }

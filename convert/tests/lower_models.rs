@@ -30,7 +30,7 @@ fn check(path: &Path) -> Result<(), String> {
     let plain = lower(&graph, lower::Options::default());
     let lowered = match (plain, is_residual) {
         (Ok(_), true) => return Err(format!("{name}: lowered without more channels")),
-        (_, true) => lower(&graph, lower::Options { lower_residual: true }),
+        (_, true) => lower(&graph, lower::Options { lower_residual: true, ..lower::Options::default() }),
         (plain, false) => plain,
     };
     match (lowered, is_refused) {

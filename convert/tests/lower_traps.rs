@@ -42,7 +42,7 @@ fn every_trap_is_computed_as_onnxruntime_does_or_refused() {
         };
         let lowered = match lower(&graph, lower::Options::default()) {
             Ok(lowered) => lowered,
-            Err(_) => match lower(&graph, lower::Options { lower_residual: true }) {
+            Err(_) => match lower(&graph, lower::Options { lower_residual: true, ..lower::Options::default() }) {
                 Ok(lowered) => {
                     carried.push(name.clone());
                     lowered

@@ -284,11 +284,11 @@ fn a_basic_block_is_one_layer_only_if_everything_agrees() {
     for other in [basic_block(5, "Relu", true), basic_block(3, "LeakyRelu", true), basic_block(3, "Relu", false)] {
         let refusals = lower(&other, Options::default()).unwrap_err();
         assert_eq!((refusals.len(), refusals[0].op.as_str()), (1, "Add"));
-        let carried = lower(&other, Options { lower_residual: true }).unwrap();
+        let carried = lower(&other, Options { lower_residual: true, ..Options::default() }).unwrap();
         assert_eq!(kinds(&carried), [2, 2]);
         assert_eq!(conv2d(&carried, 0).filters, 6);
     }
-    let refused = lower(&basic_block(3, "Sigmoid", true), Options { lower_residual: true });
+    let refused = lower(&basic_block(3, "Sigmoid", true), Options { lower_residual: true, ..Options::default() });
     assert!(refused.is_err(), "a sigmoid cannot be undone");
 }
 

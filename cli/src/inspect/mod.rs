@@ -49,12 +49,12 @@ pub(crate) fn execute(args: &InspectArgs, out: &mut Output) -> Result<Outcome, F
 /// Writes the drawings that are asked for.
 fn draw(args: &InspectArgs, file: &ModelFile, model: &Model<'_>, document: &facts::Document) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
-        atomic::write(path, &draw::network::draw(model, document))?;
+        atomic::write(path, draw::network::draw(model, document).as_bytes(), "the drawing")?;
     }
     if let Some(path) = &args.memory_svg {
         let plan = MemoryPlan::of(model).map_err(|error| file.failure(&error))?;
         let drawing = draw::memory::draw(model, &file.name, &plan).map_err(|error| file.failure(&error))?;
-        atomic::write(path, &drawing)?;
+        atomic::write(path, drawing.as_bytes(), "the drawing")?;
     }
     Ok(())
 }

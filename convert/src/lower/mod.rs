@@ -34,6 +34,8 @@ pub const GELU_APPROXIMATION: &str = "GELU in its tanh form, which differs from 
 pub struct Options {
     /// Whether residual sums that no block computes may be computed with more channels.
     pub lower_residual: bool,
+    /// Whether linear layers in a row stay apart instead of being multiplied.
+    pub keeps_linear_layers: bool,
 }
 
 /// What became of a node.
@@ -75,7 +77,9 @@ pub fn lower(graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
     }
     expand::expand(ir);
     fuse::simplify(ir);
-    fuse::shrink(ir);
+    if !options.keeps_linear_layers {
+        fuse::shrink(ir);
+    }
     let left = leftovers::refusals(ir, graph);
     if !left.is_empty() {
         return Err(left);

@@ -1,0 +1,143 @@
+//! `netkit convert`.
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use common::{netkit, npy};
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+const MODELS: &str = "convert/tests/models";
+
+/// A folder, and the path of a file in it that is not there yet.
+fn target() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("model.nk").to_str().expect("UTF-8").to_owned();
+    (folder, path)
+}
+
+/// The report of a conversion, which may have failed.
+fn report(arguments: &str) -> serde_json::Value {
+    let output = netkit(&format!("{arguments} --report json")).output().expect("runs");
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+#[test]
+fn a_model_is_converted_and_proven() {
+    let (_folder, path) = target();
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path}"))
+        .assert()
+        .success()
+        .stderr("")
+        .stdout(contains("verified: largest difference").and(contains("written: ")));
+    netkit(&format!("inspect {path}")).assert().success();
+}
+
+#[test]
+fn the_file_stands_beside_the_source_unless_said_otherwise() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let source = folder.path().join("net.onnx");
+    fs::copy(common::root().join(MODELS).join("flatten_gemm.onnx"), &source).expect("copy");
+    netkit("convert").arg(&source).assert().success();
+    assert!(folder.path().join("net.nk").exists());
+    assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 2, "nothing else is left");
+}
+
+#[test]
+fn a_model_answers_like_its_source() {
+    let (_folder, path) = target();
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --embed-tests 3")).assert().success();
+    netkit(&format!("test {path}")).assert().success().stdout(contains("Passed: 3"));
+}
+
+#[test]
+fn cases_of_the_user_are_embedded() {
+    let (folder, path) = target();
+    let source = common::root().join(MODELS).join("flatten_gemm");
+    let array = |kind: &str| fs::read(source.with_extension(format!("{kind}.npy"))).expect("array");
+    let tests = folder.path().join("cases.npz");
+    let mut archive = zip::ZipWriter::new(fs::File::create(&tests).expect("archive"));
+    let labels = npy(&[1], npyz::Order::C, &[0i64]);
+    for (name, bytes) in [("inputs.npy", array("x")), ("outputs.npy", array("y")), ("labels.npy", labels)] {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).expect("member");
+        archive.write_all(&bytes).expect("bytes");
+    }
+    archive.finish().expect("end");
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tests {}", tests.display())).assert().success();
+    let document = common::json(&format!("test {path} --json"));
+    assert!(document.to_string().contains("case 0, class 0"), "{document}");
+}
+
+#[test]
+fn a_file_of_tests_must_fit_the_model() {
+    let (folder, path) = target();
+    let tests = folder.path().join("cases.npz");
+    let mut archive = zip::ZipWriter::new(fs::File::create(&tests).expect("archive"));
+    archive.start_file("inputs.npy", zip::write::SimpleFileOptions::default()).expect("member");
+    archive.write_all(&npy(&[1, 5], npyz::Order::C, &[0f32; 5])).expect("bytes");
+    archive.finish().expect("end");
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tests {}", tests.display()))
+        .assert()
+        .code(3)
+        .stderr(contains("inputs").and(contains("expected cases of")));
+    assert!(!Path::new(&path).exists());
+}
+
+#[test]
+fn what_has_no_form_is_named_and_nothing_is_written() {
+    let (_folder, path) = target();
+    fs::write(&path, "precious").expect("file");
+    netkit(&format!("convert {MODELS}/refused_gate.onnx -o {path}")).assert().code(4).stderr(contains("Mul"));
+    assert_eq!(fs::read_to_string(&path).expect("file"), "precious");
+    let document = report(&format!("convert {MODELS}/refused_gate.onnx -o {path}"));
+    assert_eq!(document["converted"], false);
+    assert!(!document["refusals"].as_array().expect("refusals").is_empty());
+}
+
+#[test]
+fn a_difference_above_the_tolerance_is_not_written() {
+    let (_folder, path) = target();
+    fs::write(&path, "precious").expect("file");
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tolerance 0"))
+        .assert()
+        .code(1)
+        .stdout(contains("NOT verified").and(contains("nothing was written")));
+    assert_eq!(fs::read_to_string(&path).expect("file"), "precious");
+    netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tolerance 0 --no-verify"))
+        .assert()
+        .success()
+        .stdout(contains("not verified"));
+}
+
+#[test]
+fn damaged_and_missing_files_are_unreadable() {
+    let (folder, path) = target();
+    let damaged = folder.path().join("damaged.onnx");
+    fs::write(&damaged, [0xff; 40]).expect("file");
+    netkit(&format!("convert {} -o {path}", damaged.display())).assert().code(3).stderr(contains("ONNX"));
+    netkit(&format!("convert nowhere.onnx -o {path}")).assert().code(3).stderr(contains("nowhere.onnx"));
+    assert!(!Path::new(&path).exists());
+}
+
+#[test]
+fn every_node_is_explained() {
+    let (_folder, path) = target();
+    let document = report(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --explain"));
+    let nodes = document["nodes"].as_array().expect("nodes");
+    assert!(nodes.iter().any(|node| node["op"] == "Gemm" && node["layers"][0].is_u64()), "{document}");
+    assert_eq!(document["schema"], "netkit.convert/1");
+    assert_eq!(document["proof"]["passed"], true);
+}
+
+#[test]
+fn wrong_options_are_usage() {
+    let (_folder, path) = target();
+    let base = format!("convert {MODELS}/flatten_gemm.onnx -o {path}");
+    for wrong in ["--input-shape x", "--dim h", "--embed-tests 17", "--report xml"] {
+        netkit(&format!("{base} {wrong}")).assert().code(2);
+    }
+    netkit(&format!("{base} --output nothing")).assert().failure().stderr(contains("nothing"));
+}
