@@ -364,6 +364,20 @@ fn padding_keeps_linear_layers_apart() {
 }
 
 #[test]
+fn what_is_empty_or_would_be_huge_is_refused() {
+    let (mut b, x) = Builder::new(&[1, 0]);
+    let y = b.op("Relu", &[x], &[], &[1, 0]);
+    assert_eq!(lower(&b.finish(y), Options::default()).unwrap_err()[0].found, "shape [1, 0]");
+
+    let far = 1 << 23;
+    let (mut b, x) = Builder::new(&[1, 1, 2, 2]);
+    let attributes = [("dilations", ints(&[far, far])), ("pads", ints(&[far, far, far, far]))];
+    let y = b.conv(x, &[1, 1, 2, 2], &attributes, &[1, 1, far as usize + 2, far as usize + 2]);
+    let refusals = lower(&b.finish(y), Options::default()).unwrap_err();
+    assert!(refusals[0].reason.contains("too many elements"), "{refusals:?}");
+}
+
+#[test]
 fn all_reasons_are_told_at_once() {
     let (mut b, x) = Builder::new(&[1, 2, 4, 6]);
     let attributes = [("strides", ints(&[2, 1])), ("kernel_shape", ints(&[2, 2]))];

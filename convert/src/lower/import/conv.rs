@@ -6,6 +6,9 @@ use super::{Operand, Trouble, phases};
 use crate::lower::ir::{Activation, Conv, Depthwise, Kind, Window};
 use crate::lower::view::Axis;
 
+/// Most weights that a convolution may have with the zeros of its groups and dilations.
+const MAX_WEIGHTS: usize = 1 << 27;
+
 /// Weights of a convolution as the model states them: `[filter][channel of the group][taps]`.
 pub struct Filters<'g> {
     weights: &'g [f64],
@@ -49,6 +52,12 @@ pub fn conv(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
         Err(trouble) => return phases::conv(call, &x, &frame, &filters).unwrap_or(Err(trouble)),
     };
     let is_depthwise = group == channels && shape[0] == channels && channels > 1;
+    let grown =
+        if is_depthwise { 1 } else { channels }.checked_mul(shape[0]).and_then(|n| n.checked_mul(window.area()));
+    if grown.is_none_or(|elements| elements > MAX_WEIGHTS) {
+        let found = format!("weights of shape {shape:?} with group = {group} and a kernel of {:?}", window.kernel);
+        return Err(Trouble::refuse(found, "with the zeros that a .nk layer needs they would be too large"));
+    }
     let (kind, view) = if is_depthwise {
         (Kind::Depthwise(filters.depthwise(window)), x.view.clone())
     } else {

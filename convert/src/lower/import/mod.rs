@@ -23,7 +23,7 @@ use call::Call;
 
 use super::ir::{Extent, Id, Ir, Kind, Op, Origin};
 use super::view::{Axis, View};
-use crate::graph::{Graph, ValueId};
+use crate::graph::{Graph, Value, ValueId};
 use crate::refusal::Refusal;
 
 /// A translated value.
@@ -97,6 +97,15 @@ pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
         let both = [only(graph, &graph.inputs, "input"), only(graph, &graph.outputs, "output")];
         return Err(both.into_iter().filter_map(Result::err).collect());
     };
+    if let Some(empty) = graph.values.iter().find(|value| is_empty_tensor(value)) {
+        return Err(vec![Refusal {
+            node: empty.name.clone(),
+            op: "tensor".into(),
+            found: format!("shape {:?}", empty.shape.as_deref().unwrap_or(&[])),
+            reason: "a tensor without elements has no place in a .nk model".into(),
+            advice: None,
+        }]);
+    }
     let (inner, skipped) = layout::past_reshapes(graph, input);
     let mut best: Option<Failure> = None;
     for start in [Start { input, value: inner, skipped: &skipped }, Start { input, value: input, skipped: &[] }] {
@@ -116,6 +125,12 @@ pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
         }
     }
     Err(best.map_or_else(|| vec![input_refusal(graph, input)], |failure| failure.refusals))
+}
+
+/// Whether a tensor that takes part in the computation has no element; lists of axes may be empty.
+fn is_empty_tensor(value: &Value) -> bool {
+    let is_list = value.constant.as_ref().is_some_and(|tensor| tensor.as_whole().is_some());
+    !is_list && value.shape.as_ref().is_some_and(|shape| shape.contains(&0))
 }
 
 /// Why a graph cannot be translated with some layout of its input. The right layout is that with which most succeeded.
@@ -139,7 +154,10 @@ fn input_refusal(graph: &Graph, input: ValueId) -> Refusal {
     Refusal {
         node: graph.value(input).name.clone(),
         op: "input".into(),
-        found: format!("shape {:?}", graph.value(input).shape),
+        found: match &graph.value(input).shape {
+            Some(shape) => format!("shape {shape:?}"),
+            None => "an unknown shape".into(),
+        },
         reason: "an input is a row of features [batch, features], a series [1, channels, length] or an image".into(),
         advice: Some("give a shape of known numbers with one of these ranks".into()),
     }

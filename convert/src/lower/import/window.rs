@@ -7,6 +7,9 @@ use super::phases::Phases;
 use crate::lower::ir::{Extent, Window};
 use crate::lower::view::Axis;
 
+/// Most elements that a kernel may span along an axis.
+const MAX_SPAN: usize = 1 << 12;
+
 /// One spatial axis.
 #[derive(Clone, Copy, Debug)]
 struct Track {
@@ -92,6 +95,10 @@ impl Frame {
         let auto = call.text("auto_pad", "NOTSET")?;
         for track in &mut tracks {
             track.pad_automatically(auto)?;
+            if track.span() > MAX_SPAN {
+                let found = format!("a kernel of {} with dilation {}", track.kernel, track.dilation);
+                return Err(Trouble::refuse(found, "it spans too many elements"));
+            }
         }
         Ok(Self { tracks, ceil: false })
     }
