@@ -20,13 +20,13 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 KNOWN = set("""
-Add Sub Mul Div Pow PRelu Mod Min Max Sum Mean Cast CastLike Concat Split Constant ConstantOfShape Range Shape Size Conv
-Gather Expand Tile Transpose DepthToSpace SpaceToDepth Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not
-Where MatMul Gemm BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization Pad
-MaxPool AveragePool GlobalMaxPool GlobalAveragePool QuantizeLinear DequantizeLinear ReduceMean ReduceSum ReduceMax
-ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare Reshape Flatten Squeeze Unsqueeze Identity Dropout Resize Upsample
-Slice Softmax LogSoftmax Relu LeakyRelu ThresholdedRelu Elu Selu Celu Sigmoid HardSigmoid HardSwish Swish Mish Gelu Tanh
-Softplus Softsign Erf Exp Log Sqrt Reciprocal Floor Ceil Round Sin Cos Abs Neg Sign Clip
+Add Sub Mul Div Pow PRelu Mod Min Max Sum Mean Cast CastLike Concat Split Constant ConstantOfShape Range Shape Size
+Conv Gather Expand Tile Transpose DepthToSpace SpaceToDepth Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor
+Not Where MatMul Gemm BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization
+Pad MaxPool AveragePool GlobalMaxPool GlobalAveragePool QuantizeLinear DequantizeLinear ReduceMean ReduceSum ReduceMax
+ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare Reshape Flatten Squeeze Unsqueeze Identity Dropout Resize
+Upsample Slice Softmax LogSoftmax Relu LeakyRelu ThresholdedRelu Elu Selu Celu Sigmoid HardSigmoid HardSwish Swish
+Mish Gelu Tanh Softplus Softsign Erf Exp Log Sqrt Reciprocal Floor Ceil Round Sin Cos Abs Neg Sign Clip
 """.split())
 
 # Operations whose first input tells a shape or a range rather than data.
