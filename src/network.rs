@@ -110,7 +110,18 @@ impl<'m, 'a> Network<'m, 'a> {
         self.run_values(input, output)
     }
 
-<<<<<<< HEAD
+    /// [`Network::run`] layer by layer, with somebody looking on.
+    pub fn run_layers(&mut self, watcher: &mut dyn Watcher, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
+        let (network, scratch) = self.split();
+        network.run_watched(scratch, watcher, input, output)
+    }
+
+    /// [`Network::run_int8`] layer by layer, with somebody looking on.
+    pub fn run_layers_int8(&mut self, watcher: &mut dyn Watcher, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
+        let (network, scratch) = self.split();
+        network.run_watched(scratch, watcher, input, output)
+    }
+
     /// Either run.
     pub(crate) fn run_values<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (network, scratch) = self.split();
@@ -119,25 +130,6 @@ impl<'m, 'a> Network<'m, 'a> {
 
     /// What stays during a run, and the memory that it works in.
     pub(crate) fn split(&mut self) -> (SharedNetwork<'_>, &mut [u8]) {
-=======
-    /// [`Network::run`] layer by layer, with somebody looking on.
-    pub fn run_layers(&mut self, watcher: &mut dyn Watcher, input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        self.run_watched(Some(watcher), input, output)
-    }
-
-    /// [`Network::run_int8`] layer by layer, with somebody looking on.
-    pub fn run_layers_int8(&mut self, watcher: &mut dyn Watcher, input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        self.run_watched(Some(watcher), input, output)
-    }
-
-    /// Either run, with somebody looking on. When the watcher stops the run, part of the output may be written.
-    pub(crate) fn run_watched<T: Element>(
-        &mut self,
-        watcher: Option<&mut dyn Watcher>,
-        input: &[T],
-        output: &mut [T],
-    ) -> Result<(), Error> {
->>>>>>> inspect2
         let Parts { header, steps, tables, copy, activations } = &mut self.parts;
         let fixed = Fixed { header, steps, tables, copy };
         (SharedNetwork { blob: self.blob, payload: self.payload, fixed }, activations)

@@ -33,14 +33,12 @@ pub use params::table_activation;
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
-<<<<<<< HEAD
 #[cfg(not(feature = "f32"))]
 use absent as float;
 #[cfg(not(feature = "int8"))]
 use absent as quant;
-=======
+
 use core::ops::Range;
->>>>>>> inspect2
 
 use super::placement::{Placement, Scheme, Slot};
 use super::steps::{Op, Operand, Place, Step};
