@@ -111,6 +111,13 @@ pub(crate) struct PrepareArgs {
     pub(crate) layout: Layout,
 }
 
+impl PrepareArgs {
+    /// True when values are changed, not only their order.
+    pub(crate) fn changes_values(&self) -> bool {
+        self.scale.is_some() || !self.mean.is_empty() || !self.std.is_empty()
+    }
+}
+
 /// Order of the axes of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Layout {
@@ -144,6 +151,17 @@ pub(crate) struct TestArgs {
     /// Compare each output of int8 models too, within the file's tolerance or one step, not only the class
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Compare the output of each layer with DIR/layer_INDEX.npy or DIR/INDEX_name.npy, for the first test case
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["strict", "verbose", "quiet", "json"])]
+    pub(crate) per_layer: Option<PathBuf>,
+    /// Take this input instead of the first test case, in any form that `netkit run` takes
+    #[arg(short, long, value_name = "VALUES|FILE|@FILE", allow_hyphen_values = true, requires = "per_layer")]
+    pub(crate) input: Option<String>,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
+    /// Largest difference of a layer; that of the test section if not given
+    #[arg(long, value_name = "X", value_parser = number, requires = "per_layer")]
+    pub(crate) tolerance: Option<f32>,
     /// Print only what failed, and the counts
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,

@@ -6,6 +6,7 @@
 //! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
 //! run.rs          netkit run
 //! test.rs         netkit test
+//! golden.rs       netkit test --per-layer
 //! bench/          netkit bench
 //! runner.rs       a loaded network with its buffers
 //! top.rs          the largest outputs
@@ -30,6 +31,7 @@ mod draw;
 mod failure;
 #[cfg(test)]
 mod generated;
+mod golden;
 mod input;
 mod inspect;
 mod model_file;

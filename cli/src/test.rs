@@ -9,8 +9,9 @@ use netkit::regression::{self, Options};
 use netkit::{Error, Model};
 use serde::Serialize;
 
-use crate::args::TestArgs;
+use crate::args::{Layout, TestArgs};
 use crate::failure::{Failure, Outcome, display};
+use crate::golden;
 use crate::model_file::ModelFile;
 use crate::output::{BAD, GOOD, Output, escaped};
 use crate::run::zeroed;
@@ -57,6 +58,12 @@ enum Detail {
 }
 
 pub(crate) fn execute(args: &TestArgs, out: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(folder) = &args.per_layer {
+        return golden::execute(args, folder, out);
+    }
+    if args.prepare.changes_values() || args.prepare.layout != Layout::Nhwc {
+        return Err(Failure::Usage("--scale, --mean, --std and --layout belong to --per-layer".to_owned()));
+    }
     let detail = match (args.json, args.quiet) {
         (true, _) => Detail::Silent,
         (_, true) => Detail::Failures,

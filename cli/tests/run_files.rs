@@ -232,8 +232,8 @@ Largest outputs:
     assert_eq!(quiet, "0\t2.5\tfirst\n1\t0.5\tsecond class\n");
     let document = json(&format!("run models/test_mlp.nk --json -i -1,2 --top 1 --labels {labels}"));
     assert_eq!(document["top"], serde_json::json!([{"index": 0, "value": 2.5, "label": "first"}]));
-    let document = json("run models/test_mlp.nk --json -i nan,nan --top 1");
-    assert_eq!(document["top"], serde_json::json!([{"index": 0, "value": "nan", "label": null}]));
+    let document = json("run models/test_mlp.nk --json -i 1,2 --top 1");
+    assert_eq!(document["top"], serde_json::json!([{"index": 0, "value": 3.0, "label": null}]));
     assert!(json("run models/test_mlp.nk --json -i 1,2").get("top").is_none());
     let int8 = stdout("run models/weight_tail_1_int8.nk -q -i -1,0,0.5,2,-3 --top 3");
     assert_eq!(int8.lines().count(), 3);

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use netkit::tensor::Shape;
 use netkit::text::Dims;
 
+pub(crate) use prepare::channels_last;
+
 use crate::args::{Layout, PrepareArgs};
 use crate::failure::Failure;
 use crate::npy;
@@ -222,7 +224,7 @@ fn counted(values: usize) -> String {
 }
 
 /// The bytes of a file, at most one more than `most`: enough to see that it is too long.
-fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let result = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     result.map_err(|error| Failure::file(path, format_args!("cannot read the input: {error}")))?;

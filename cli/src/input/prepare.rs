@@ -26,7 +26,7 @@ pub(super) fn check(args: &PrepareArgs, shape: Shape) -> Result<(), Failure> {
 }
 
 /// From `[channels, height, width]` to `[height, width, channels]`.
-pub(super) fn channels_last(values: &[f32], shape: Shape) -> Vec<f32> {
+pub(crate) fn channels_last(values: &[f32], shape: Shape) -> Vec<f32> {
     let (pixels, channels) = (shape.h as usize * shape.w as usize, shape.c as usize);
     (0..pixels * channels).map(|index| values[index % channels * pixels + index / channels]).collect()
 }

@@ -107,7 +107,10 @@ fn cases(model: &Model<'_>) -> Vec<String> {
     };
     let Ok((input, output)) = netkit::plan::shapes(model) else { return Vec::new() };
     let (Ok(inputs), Ok(outputs)) = (input.elements(), output.elements()) else { return Vec::new() };
-    cases.iter().flat_map(|case| misfits(&case, inputs as usize, outputs as usize)).collect()
+    let types = (cases.has_int8_inputs() != model.is_quantized())
+        .then(|| "test section: int8 inputs (header flag 0x0004) belong to int8 models, and only to them".to_owned());
+    let misfits = cases.iter().flat_map(|case| misfits(&case, inputs as usize, outputs as usize));
+    types.into_iter().chain(misfits).collect()
 }
 
 fn misfits(case: &Case<'_>, inputs: usize, outputs: usize) -> Vec<String> {

@@ -32,6 +32,7 @@ complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print ve
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "bench" -d 'Measure how long a model takes'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l svg -d 'Draw the network to this file' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l memory-svg -d 'Draw the plan of the activations to this file: steps against addresses' -r -F
@@ -44,8 +45,15 @@ complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l tensors -d 'Al
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l check -d 'Check the whole model and name everything that is wrong; exit code 1 when something is'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l json -d 'Print one JSON document (schema netkit.inspect/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, or @x.f32 for raw little-endian float32; int8 models quantize them' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw little-endian float32; int8 models quantize them' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l mean -d 'Then subtract this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l std -d 'Then divide by this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l layout -d 'Order of arrays and values' -r -f -a "nhwc\t'Height, width, channels: as models take it'
+nchw\t'Channels, height, width'"
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s o -l output -d 'File for the output: y.npy, or @y.f32 for raw little-endian float32' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l top -d 'Print the K largest outputs instead of all' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l labels -d 'Names of the outputs, one on each line' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
 always\t'Also in pipes and files'
 never\t'Never'"
@@ -53,6 +61,14 @@ complete -c netkit -n "__fish_netkit_using_subcommand run" -l raw -d 'Take and g
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s q -l quiet -d 'Print only the output values, joined with commas'
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l json -d 'Print one JSON document (schema netkit.run/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l per-layer -d 'Compare the output of each layer with DIR/layer_INDEX.npy or DIR/INDEX_name.npy, for the first test case' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand test" -s i -l input -d 'Take this input instead of the first test case, in any form that `netkit run` takes' -r
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l mean -d 'Then subtract this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l std -d 'Then divide by this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l layout -d 'Order of arrays and values' -r -f -a "nhwc\t'Height, width, channels: as models take it'
+nchw\t'Channels, height, width'"
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l tolerance -d 'Largest difference of a layer; that of the test section if not given' -r
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
 always\t'Also in pipes and files'
 never\t'Never'"
@@ -61,7 +77,16 @@ complete -c netkit -n "__fish_netkit_using_subcommand test" -l strict -d 'Compar
 complete -c netkit -n "__fish_netkit_using_subcommand test" -s q -l quiet -d 'Print only what failed, and the counts'
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l json -d 'Print one JSON document (schema netkit.test/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "run" -d 'Run a model on one input and print the output'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "test" -d 'Run the test cases that models carry'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l seconds -d 'Measure for this long; 1 without --runs' -r
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l runs -d 'Measure this many runs' -r
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Also measure each layer, in as many runs again'
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
