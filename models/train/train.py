@@ -6,7 +6,7 @@
     venv/bin/python models/train/train.py --data DIR handwritten_cnn --validate
 
 Run once, by hand: training is float arithmetic whose last bits depend on the machine, so its results are committed.
-One thread, one to three minutes a network. The test digits take no part: `--validate` measures on every eighth
+One thread, at most four minutes a network. The test digits take no part: `--validate` measures on every eighth
 training digit, which then is not trained on, and writes nothing.
 """
 
