@@ -269,4 +269,13 @@ CHECK_UNUSED static nk_status_t run_model(const nk_model_t *model, nk_arena_t *a
     return status == NK_OK && count != outputs ? NK_ERR_BUFFER_TOO_SMALL : status;
 }
 
+/* Scratch memory of a model at an address of the right alignment; `*block` is what to free. */
+CHECK_UNUSED static void *scratch_for(const nk_model_t *model, void **block, unsigned char garbage) {
+    size_t bytes = nk_model_scratch_bytes(model), align = nk_model_scratch_align(model);
+    *block = must_alloc(bytes + align);
+    uintptr_t start = ((uintptr_t)*block + align - 1) / align * align;
+    memset((void *)start, garbage, bytes);
+    return (void *)start;
+}
+
 #endif

@@ -1,5 +1,6 @@
 /* Every way to look at a model or to load one, with every fault that a model, a file and an arena can have: the status,
  * what the text names, and that nothing is left behind. malformed.c has more faults, for two of these ways. */
+#define _FILE_OFFSET_BITS 64
 #include "check.h"
 
 #include <unistd.h>
@@ -339,11 +340,34 @@ static void an_int8_model_with_a_feature_tap(void) {
     free(file.bytes);
 }
 
+/* Files above 2 and 4 GiB, all holes: to 64-bit programs they are no models, 32-bit ones cannot have them. */
+static void very_large_files(void) {
+    char path[] = "/tmp/netkit_large_XXXXXX";
+    int file = mkstemp(path);
+    if (!EXPECT(file >= 0)) {
+        return;
+    }
+    for (int gigabytes = 3; gigabytes <= 5; gigabytes += 2) {
+        nk_model_t model;
+        EXPECT(ftruncate(file, ((off_t)gigabytes << 30) + 64) == 0);
+        nk_arena_init(&arena, memory + GUARD, ROOM);
+        if (sizeof(size_t) == 8) {
+            EXPECT_ERROR(nk_load(path, &arena, &model), NK_ERR_MODEL_PARSE, "not a .nk model");
+        } else {
+            EXPECT_ERROR(nk_load(path, &arena, &model), NK_ERR_MODEL_READ, "Could not size .nk file");
+        }
+        EXPECT(nk_arena_used(&arena) == 0);
+    }
+    close(file);
+    unlink(path);
+}
+
 int main(void) {
     nk_set_print_callback(count_pieces, &text_pieces);
     RUN(every_way_with_every_fault);
     RUN(every_way_succeeds);
     RUN(every_way_looks_one_folder_up);
     RUN(an_int8_model_with_a_feature_tap);
+    RUN(very_large_files);
     return report();
 }

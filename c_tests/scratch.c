@@ -5,15 +5,6 @@
 
 static unsigned char memory[256 * 1024];
 
-/* Scratch memory of a model at an address of the right alignment; `*block` is what to free. */
-static void *scratch_for(const nk_model_t *model, void **block, unsigned char garbage) {
-    size_t bytes = nk_model_scratch_bytes(model), align = nk_model_scratch_align(model);
-    *block = must_alloc(bytes + align);
-    uintptr_t start = ((uintptr_t)*block + align - 1) / align * align;
-    memset((void *)start, garbage, bytes);
-    return (void *)start;
-}
-
 /* The same answer from all ways to run, whatever the scratch memory holds; the arena does not change. */
 static void same_answers(const model_file *file) {
     nk_memory_plan_t plan = plan_of(file);

@@ -143,6 +143,13 @@ impl Window {
         Shape::map(self.out_h, self.out_w, self.out_c)
     }
 
+    /// Elements from one window to the next, with `elems` at each position. Where the product leaves the address space any
+    /// number would do: such a stride leaves room for one window only.
+    #[inline(always)]
+    pub fn step(&self, elems: usize) -> usize {
+        (self.stride as usize).saturating_mul(elems)
+    }
+
     /// Kernel rows that lie inside the input for output row `y`, and the input row that the first of them reads.
     #[inline(always)]
     pub fn rows_at(&self, y: usize) -> Taps {

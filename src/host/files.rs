@@ -3,6 +3,12 @@
 use core::ffi::CStr;
 use core::ptr::NonNull;
 
+#[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
+use libc::{fstat, open, stat};
+// In 32-bit programs the plain calls of glibc refuse files of 2 GiB, and small ones whose inode number is large.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use libc::{fstat64 as fstat, open64 as open, stat64 as stat};
+
 use crate::error::{Error, ErrorKind};
 
 /// The content of a file: a private read-only mapping on Unix, a block of the heap elsewhere.
@@ -78,7 +84,7 @@ impl Descriptor {
     /// Opens `path` for reading. `O_NONBLOCK` keeps a FIFO without a writer from blocking us; files do not care.
     fn open(path: &CStr) -> Result<Self, Error> {
         // SAFETY: `path` is a C string.
-        let number = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) };
+        let number = unsafe { open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) };
         if number < 0 {
             return Err(cannot_open());
         }
@@ -87,9 +93,9 @@ impl Descriptor {
 
     /// Length of the file in bytes. Directories, pipes and devices count as files that cannot be opened.
     fn length(&self) -> Result<usize, Error> {
-        let mut facts = core::mem::MaybeUninit::<libc::stat>::uninit();
+        let mut facts = core::mem::MaybeUninit::<stat>::uninit();
         // SAFETY: the descriptor is open and `facts` has room for the answer.
-        if unsafe { libc::fstat(self.number, facts.as_mut_ptr()) } != 0 {
+        if unsafe { fstat(self.number, facts.as_mut_ptr()) } != 0 {
             return Err(cannot_size());
         }
         // SAFETY: fstat succeeded and filled the structure.

@@ -85,8 +85,8 @@ pub(crate) fn channels() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 1..=9u32, 2 => 10..=33u32, 1 => 34..=70u32]
 }
 
-/// Square and rectangular kernels, strides 1 to 4, a different padding on each side that may be wider than the kernel. `same`
-/// channels go out as come in.
+/// Square and rectangular kernels, strides 1 to 4 and the largest, a different padding on each side that may be wider than the
+/// kernel. `same` channels go out as come in.
 pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
     let extents = (1..=9u32, 1..=9u32, channels(), channels());
     let kernels = prop_oneof![Just((1, 1)), Just((2, 2)), Just((3, 3)), (1..=kernel, 1..=kernel)];
@@ -97,7 +97,8 @@ pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
         (0..=kernel + 1, 0..=kernel + 1, 0..=kernel + 1, 0..=kernel + 1)
             .prop_map(|(top, left, bottom, right)| Padding { top, left, bottom, right })
     ];
-    (extents, kernels, 1..=4u32, pads).prop_filter_map(
+    let strides = prop_oneof![12 => 1..=4u32, 1 => Just(u32::MAX)];
+    (extents, kernels, strides, pads).prop_filter_map(
         "kernel larger than input",
         move |(extents, kernel, stride, pads)| {
             let (h, w, in_c, out_c) = extents;

@@ -45,7 +45,7 @@ pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &InnerLoops) {
     let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
     let first = in_panels(args, loops);
-    let input_per_row = window.stride as usize * window.in_w as usize * window.in_c as usize;
+    let input_per_row = window.step(window.in_w as usize * window.in_c as usize);
     let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block_rows) {
         let rows = start..out_h.min(start + block_rows);
@@ -100,7 +100,7 @@ fn strip<'a>(
     let first = rows.first * kernel_row + columns.first * channels;
     (
         rows.input * stretch + columns.input * channels,
-        Rows { pieces: rows.count, stretch, step: window.stride as usize * channels, len: columns.count * channels },
+        Rows { pieces: rows.count, stretch, step: window.step(channels), len: columns.count * channels },
         weights.from(first, kernel_row),
     )
 }
@@ -173,7 +173,7 @@ fn add_row(
         if pieces > 0 || span.fresh {
             let start = (rows.input + row - rows.first) * stretch + columns.input * channels + first - left;
             let panel = (row - chunk.row) * chunk.len + first - chunk.first;
-            let rows = Rows { pieces, stretch, step: window.stride as usize * channels, len };
+            let rows = Rows { pieces, stretch, step: window.step(channels), len };
             let panel = Panel { weights: weights.get(panel * product.outputs..).unwrap_or_default(), step: chunk.len };
             let output = output.get_mut(x * span.pitch..).unwrap_or_default();
             (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, Span { pixels, ..span });

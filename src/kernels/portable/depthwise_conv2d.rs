@@ -89,7 +89,7 @@ fn full_block(args: &mut DepthwiseConv2d<'_>, block: &DepthwiseLoops, first: usi
             let weights = panel.get((rows.first * kernel_w + columns.first) * width..).unwrap_or_default();
             (block.taps)(
                 input.get(start..).unwrap_or_default(),
-                Rows { pieces: rows.count, stretch, step: window.stride as usize * channels, len: columns.count },
+                Rows { pieces: rows.count, stretch, step: window.step(channels), len: columns.count },
                 Panel { weights, step: kernel_w },
                 output.get_mut(x * channels..).unwrap_or_default(),
                 Span { pixels, ..span },

@@ -88,6 +88,7 @@ fn one_by_one(requantize: &Requantize<'_>, first: usize, sums: &[[i32; BLOCK]], 
 /// What the tables of a block hold, where all its channels exist, all multipliers are below 1/2, and half a unit can be
 /// added to any product: for a multiplier `m` and a shift to the right by `r`, products reach from `-m - 1` to `m`, and
 /// `m + 2^(r - 1) < 2^31`.
+#[cfg(target_arch = "x86_64")]
 pub(in crate::kernels) struct Channels {
     pub(in crate::kernels) bias: [i32; BLOCK],
     pub(in crate::kernels) multipliers: [i32; BLOCK],
@@ -95,6 +96,7 @@ pub(in crate::kernels) struct Channels {
     pub(in crate::kernels) shifts: [i8; BLOCK],
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Channels {
     /// The channels from `first` on.
     #[inline(always)]
