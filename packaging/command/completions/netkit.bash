@@ -19,6 +19,9 @@ _netkit() {
             netkit,bench)
                 cmd="netkit__subcmd__bench"
                 ;;
+            netkit,convert)
+                cmd="netkit__subcmd__convert"
+                ;;
             netkit,help)
                 cmd="netkit__subcmd__help"
                 ;;
@@ -33,6 +36,9 @@ _netkit() {
                 ;;
             netkit__subcmd__help,bench)
                 cmd="netkit__subcmd__help__subcmd__bench"
+                ;;
+            netkit__subcmd__help,convert)
+                cmd="netkit__subcmd__help__subcmd__convert"
                 ;;
             netkit__subcmd__help,help)
                 cmd="netkit__subcmd__help__subcmd__help"
@@ -53,7 +59,7 @@ _netkit() {
 
     case "${cmd}" in
         netkit)
-            opts="-h -V --color --help --version inspect run test bench help"
+            opts="-h -V --color --help --version convert inspect run test bench help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -96,8 +102,66 @@ _netkit() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        netkit__subcmd__convert)
+            opts="-o -h --out --input-shape --dim --output --no-optimize --lower-residual --no-verify --tolerance --seed --embed-tests --tests --report --explain --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --input-shape)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tolerance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --embed-tests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         netkit__subcmd__help)
-            opts="inspect run test bench help"
+            opts="convert inspect run test bench help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -111,6 +175,20 @@ _netkit() {
             return 0
             ;;
         netkit__subcmd__help__subcmd__bench)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        netkit__subcmd__help__subcmd__convert)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -29,11 +29,30 @@ always\t'Also in pipes and files'
 never\t'Never'"
 complete -c netkit -n "__fish_netkit_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print version'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "bench" -d 'Measure how long a model takes'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -s o -l out -d 'The file to write; default: the model\'s name with .nk' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l input-shape -d 'Shape of an input that the file leaves open: image=1,3,224,224, or only the numbers' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l dim -d 'Extent of a named dimension that the file leaves open: height=224' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l output -d 'Convert up to this tensor instead of the output of the file' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tolerance -d 'Largest accepted difference, relative to the largest output [default: 1e-4]' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l seed -d 'Start of the random inputs' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l embed-tests -d 'Embed this many test cases with answers of the source model' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tests -d 'Embed these test cases: arrays inputs, outputs and maybe labels, one case per row' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l report -d 'Form of the report; json has schema netkit.convert/1' -r -f -a "text\t'For people'
+json\t'One document'"
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l no-optimize -d 'Keep linear layers in a row apart instead of multiplying them'
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l lower-residual -d 'Compute residual sums that no block has with up to three times the channels'
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l no-verify -d 'Write without comparing with the source model'
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l explain -d 'Tell for each node of the source which layers compute it'
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l svg -d 'Draw the network to this file' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l memory-svg -d 'Draw the plan of the activations to this file: steps against addresses' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
@@ -85,8 +104,9 @@ never\t'Never'"
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Also measure each layer, in as many runs again'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
