@@ -1165,7 +1165,7 @@ void nk_ops_softmax(const nk_tensor_t *a, nk_tensor_t *c);
  * - axis: the dimension from 0, outermost first; a negative one counts from behind, -1 being the last.
  *
  * Returns NK_OK, or NK_ERR_INVALID_ARGUMENT for NULL, a dimension that `a` does not have, different shapes, and a tensor
- * without values or of another type; NK_ERR_UNSUPPORTED_NETWORK in a build without float networks. Threads: any. Cost:
+ * without values or of another type; a build without float networks refuses. Threads: any. Cost:
  * linear; the last dimension is the fastest. Since 0.1.0.
  */
 nk_status_t nk_ops_softmax_axis(const nk_tensor_t *a, nk_tensor_t *c, int32_t axis);
