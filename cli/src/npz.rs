@@ -1,6 +1,6 @@
 //! `.npz` archives: named `.npy` arrays.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -8,29 +8,44 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use crate::failure::Failure;
-use crate::npy::{self, Array};
 
-/// Most bytes of an array: more than 16 test cases of 16,384 numbers in double precision need.
-const MOST_BYTES: u64 = 64 << 20;
+/// An open archive.
+pub(crate) struct Archive<'p> {
+    path: &'p Path,
+    /// What errors call its content, such as "the input".
+    what: &'static str,
+    zip: ZipArchive<BufReader<File>>,
+    names: Vec<String>,
+}
 
-/// All arrays of an archive by their names, which are those of NumPy: without the `.npy` of the member.
-pub(crate) fn read(path: &Path) -> Result<BTreeMap<String, Array>, Failure> {
-    let fault = |error: &dyn std::fmt::Display| Failure::file(path, format_args!("cannot read the archive: {error}"));
-    let file = File::open(path).map_err(|error| fault(&error))?;
-    let mut archive = ZipArchive::new(BufReader::new(file))
-        .map_err(|error| Failure::file(path, format_args!("not an .npz archive: {error}")))?;
-    let mut arrays = BTreeMap::new();
-    for index in 0..archive.len() {
-        let member = archive.by_index(index).map_err(|error| fault(&error))?;
-        let name = member.name().map_err(|error| fault(&error))?.into_owned();
-        let name = name.strip_suffix(".npy").unwrap_or(&name).to_owned();
-        let mut bytes = Vec::new();
-        member.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(&error))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(Failure::file(path, format_args!("array \"{name}\" has more than {MOST_BYTES} bytes")));
-        }
-        let array = npy::read(&bytes).map_err(|reason| fault(&format_args!("array \"{name}\": {reason}")))?;
-        arrays.insert(name, array);
+impl<'p> Archive<'p> {
+    /// Opens an archive and reads the names of its arrays.
+    pub(crate) fn open(path: &'p Path, what: &'static str) -> Result<Self, Failure> {
+        let file = File::open(path).map_err(|error| fault(path, what, error))?;
+        let zip = ZipArchive::new(BufReader::new(file))
+            .map_err(|error| Failure::file(path, format_args!("not an .npz archive: {error}")))?;
+        let name = |index: usize| {
+            let file = zip.name_for_index(index).and_then(Result::ok).unwrap_or_default();
+            file.strip_suffix(".npy").unwrap_or(&file).to_owned()
+        };
+        let names = (0..zip.len()).map(name).collect();
+        Ok(Self { path, what, zip, names })
     }
-    Ok(arrays)
+
+    /// Names as in NumPy: without the `.npy` of the members.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The `.npy` file of an array, up to `most` bytes and one more.
+    pub(crate) fn bytes(&mut self, index: usize, most: u64) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let member = self.zip.by_index(index).map_err(|error| fault(self.path, self.what, error))?;
+        member.take(most + 1).read_to_end(&mut bytes).map_err(|error| fault(self.path, self.what, error))?;
+        Ok(bytes)
+    }
+}
+
+fn fault(path: &Path, what: &str, error: impl Display) -> Failure {
+    Failure::file(path, format_args!("cannot read {what}: {error}"))
 }

@@ -3,10 +3,9 @@
 mod common;
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
-use common::{netkit, npy};
+use common::{netkit, npy, npz};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -59,15 +58,11 @@ fn cases_of_the_user_are_embedded() {
     let source = common::root().join(MODELS).join("flatten_gemm");
     let array = |kind: &str| fs::read(source.with_extension(format!("{kind}.npy"))).expect("array");
     let tests = folder.path().join("cases.npz");
-    let mut archive = zip::ZipWriter::new(fs::File::create(&tests).expect("archive"));
     let answer: Vec<f32> = npyz::NpyFile::new(&array("y")[..]).expect("array").into_vec().expect("float32");
     let largest = answer.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).expect("an element").0;
     let labels = npy(&[1], npyz::Order::C, &[largest as i64]);
-    for (name, bytes) in [("inputs.npy", array("x")), ("outputs.npy", array("y")), ("labels.npy", labels)] {
-        archive.start_file(name, zip::write::SimpleFileOptions::default()).expect("member");
-        archive.write_all(&bytes).expect("bytes");
-    }
-    archive.finish().expect("end");
+    let arrays = [("inputs", array("x")), ("outputs", array("y")), ("labels", labels)];
+    fs::write(&tests, npz(&arrays, zip::CompressionMethod::Stored)).expect("archive");
     netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tests {}", tests.display())).assert().success();
     let document = common::json(&format!("test {path} --json"));
     assert!(document.to_string().contains(&format!("case 0, class {largest}")), "{document}");
@@ -77,10 +72,8 @@ fn cases_of_the_user_are_embedded() {
 fn a_file_of_tests_must_fit_the_model() {
     let (folder, path) = target();
     let tests = folder.path().join("cases.npz");
-    let mut archive = zip::ZipWriter::new(fs::File::create(&tests).expect("archive"));
-    archive.start_file("inputs.npy", zip::write::SimpleFileOptions::default()).expect("member");
-    archive.write_all(&npy(&[1, 5], npyz::Order::C, &[0f32; 5])).expect("bytes");
-    archive.finish().expect("end");
+    let inputs = npy(&[1, 5], npyz::Order::C, &[0f32; 5]);
+    fs::write(&tests, npz(&[("inputs", inputs)], zip::CompressionMethod::Stored)).expect("archive");
     netkit(&format!("convert {MODELS}/flatten_gemm.onnx -o {path} --tests {}", tests.display()))
         .assert()
         .code(3)

@@ -2,25 +2,11 @@
 
 mod common;
 
-use std::io::Write;
-
-use common::{json, netkit, npy, stdout, temporary};
+use common::{json, netkit, npy, npz, stdout, temporary};
 use png::{BitDepth, ColorType};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use zip::CompressionMethod;
-use zip::write::SimpleFileOptions;
-
-/// An .npz archive of arrays.
-fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, bytes) in arrays {
-        let options = SimpleFileOptions::default().compression_method(method);
-        archive.start_file(format!("{name}.npy"), options).expect("a member");
-        archive.write_all(bytes).expect("written");
-    }
-    archive.finish().expect("an archive").into_inner()
-}
 
 fn floats(values: &[f32]) -> Vec<u8> {
     npy::<f32>(&[1, values.len() as u64], npyz::Order::C, values)

@@ -1,5 +1,6 @@
 //! Test cases that the `.nk` file carries.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use netkit::format::write::CasesSpec;
@@ -11,7 +12,11 @@ use netkit_convert::proof::{self, CaseData, MAX_CASE_FLOATS, MAX_CASES};
 use super::{placement, unproved};
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
-use crate::npz;
+use crate::npy::{self, Array};
+use crate::npz::Archive;
+
+/// Most bytes of an array: more than 16 test cases of 16,384 numbers in double precision need.
+const MOST_ARRAY_BYTES: u64 = 64 << 20;
 
 /// Cases with what a file of tests says about them.
 pub(super) struct Cases {
@@ -40,9 +45,24 @@ pub(super) fn gather(args: &ConvertArgs, graph: &Graph, lowered: &Lowered) -> Re
     Ok(Some(Cases { cases, tolerance: relative * largest.max(1.0) }))
 }
 
+/// All arrays of an archive by their names.
+fn arrays(path: &Path) -> Result<BTreeMap<String, Array>, Failure> {
+    let mut archive = Archive::open(path, "the archive")?;
+    let mut arrays = BTreeMap::new();
+    for (index, name) in archive.names().to_vec().into_iter().enumerate() {
+        let bytes = archive.bytes(index, MOST_ARRAY_BYTES)?;
+        if bytes.len() as u64 > MOST_ARRAY_BYTES {
+            return Err(Failure::file(path, format_args!("array \"{name}\" has more than {MOST_ARRAY_BYTES} bytes")));
+        }
+        let fault = |reason| Failure::file(path, format_args!("cannot read the archive: array \"{name}\": {reason}"));
+        arrays.insert(name.clone(), npy::read(&bytes).map_err(fault)?);
+    }
+    Ok(arrays)
+}
+
 /// The arrays `inputs`, `outputs` and, if there is one, `labels`: one case for each index of the first axis.
 fn read(path: &Path, lowered: &Lowered) -> Result<Vec<(CaseData, Option<i32>)>, Failure> {
-    let arrays = npz::read(path)?;
+    let arrays = arrays(path)?;
     let rows = |name: &str, elements: usize| {
         let array = arrays.get(name).ok_or_else(|| {
             let names: Vec<&str> = arrays.keys().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use netkit_convert::error::{Error, ErrorKind};
 use netkit_convert::graph::Graph;
 use netkit_convert::lower::{self, Lowered};
 use netkit_convert::onnx::{self, Notes, Options};
-use netkit_convert::proof::{self, Placement, Proof, ProofError, ProofOptions};
+use netkit_convert::proof::{self, Placement, ProofError, ProofOptions};
 use netkit_convert::refusal::Refusal;
 
 use crate::args::{ConvertArgs, ReportForm};
@@ -125,9 +125,4 @@ fn unproved(model: &Path, error: ProofError) -> Failure {
         ProofError::Source(error) => source(model, error),
         error => Failure::file(model, error),
     }
-}
-
-/// The difference that counts, for reports.
-fn worst_difference(proof: &Proof) -> f64 {
-    proof.worst().map_or(0.0, |comparison| comparison.relative_difference)
 }

@@ -10,7 +10,6 @@ use netkit_convert::onnx::Notes;
 use netkit_convert::proof::Proof;
 use serde::Serialize;
 
-use super::worst_difference;
 use crate::failure::{Failure, display};
 use crate::output::{GOOD, Output, STRONG, WARN, escaped};
 
@@ -168,7 +167,7 @@ impl Report {
         self.proof = Some(Verification {
             tolerance: proof.tolerance,
             passed: proof.passes(),
-            largest_relative_difference: worst_difference(proof),
+            largest_relative_difference: proof.worst().map_or(0.0, |comparison| comparison.relative_difference),
             inputs: proof.comparisons.iter().map(comparison).collect(),
         });
     }

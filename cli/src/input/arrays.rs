@@ -1,15 +1,12 @@
 //! `.npy` files, and `.npz` archives of them.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::Path;
-
-use zip::ZipArchive;
 
 use super::{Kind, Wanted, read_file};
 use crate::args::Layout;
 use crate::failure::Failure;
 use crate::npy::{self, Element};
+use crate::npz::Archive;
 use crate::output::escaped;
 
 /// Bytes that an array may have beyond eight for each of the model's input elements.
@@ -21,24 +18,13 @@ pub(super) fn read_npy(path: &Path, wanted: &Wanted, kind: Kind) -> Result<Vec<f
 
 /// Reads the member `name` of an archive, or the only one.
 pub(super) fn read_npz(path: &Path, name: Option<&str>, wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
-    let fault = |error: &dyn std::fmt::Display| Failure::file(path, format_args!("cannot read the input: {error}"));
-    let file = File::open(path).map_err(|error| fault(&error))?;
-    let mut archive = ZipArchive::new(BufReader::new(file))
-        .map_err(|error| Failure::file(path, format_args!("not an .npz archive: {error}")))?;
-    let index = member(&archive, name).map_err(|message| Failure::file(path, message))?;
-    let mut bytes = Vec::new();
-    let array = archive.by_index(index).map_err(|error| fault(&error))?;
-    array.take(most_bytes(wanted) + 1).read_to_end(&mut bytes).map_err(|error| fault(&error))?;
-    values(path, &bytes, wanted, kind)
+    let mut archive = Archive::open(path, "the input")?;
+    let index = member(archive.names(), name).map_err(|message| Failure::file(path, message))?;
+    values(path, &archive.bytes(index, most_bytes(wanted))?, wanted, kind)
 }
 
-/// Index of a member, which is called as in NumPy: without the `.npy` of its file.
-fn member(archive: &ZipArchive<BufReader<File>>, name: Option<&str>) -> Result<usize, String> {
-    let stem = |index: usize| {
-        let file = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default();
-        file.strip_suffix(".npy").unwrap_or(&file).to_owned()
-    };
-    let names: Vec<String> = (0..archive.len()).map(stem).collect();
+/// Index of the array `name`, or of the only one.
+fn member(names: &[String], name: Option<&str>) -> Result<usize, String> {
     let list = || escaped(&names.join(", ")).into_owned();
     match name {
         Some(name) => {

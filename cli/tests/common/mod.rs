@@ -1,6 +1,7 @@
 //! What the tests of the command share.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -54,6 +55,17 @@ pub fn npy<T: npyz::AutoSerialize + Copy>(shape: &[u64], order: npyz::Order, val
     writer.extend(values.iter().copied()).expect("values");
     writer.finish().expect("end");
     bytes
+}
+
+/// An .npz archive of arrays.
+pub fn npz(arrays: &[(&str, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in arrays {
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        archive.start_file(format!("{name}.npy"), options).expect("a member");
+        archive.write_all(bytes).expect("written");
+    }
+    archive.finish().expect("an archive").into_inner()
 }
 
 /// The `.nk` files of the repository.

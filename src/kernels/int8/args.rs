@@ -29,6 +29,14 @@ pub struct Requantize<'a> {
     pub max: i8,
 }
 
+impl Requantize<'_> {
+    /// Whether negative products all become the least code, as behind a ReLU, and the codes are those of saturation: then
+    /// nobody sees how halves of negative products are rounded, and clamping is what narrowing does.
+    pub(in crate::kernels) fn is_plain(&self) -> bool {
+        (self.output_zero_point, self.min, self.max) == (i32::from(i8::MIN), i8::MIN, i8::MAX)
+    }
+}
+
 /// Convolution: `acc[y][x][o] = sum over ky, kx, i inside the input of (input[..][..][i] - zp) * weights[o][ky][kx][i]`.
 #[derive(Debug)]
 pub struct Conv2d<'a> {

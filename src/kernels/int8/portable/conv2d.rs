@@ -267,7 +267,7 @@ fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]; STRIP]
     store_strip(&finish, sums, args.pooled, args.output, pixels, (first, outputs));
 }
 
-/// Writes the codes of a strip of pixels, whose block of channels starts at `column.0` of `column.1`.
+/// Writes the codes of a strip of pixels: the channels from `first` on, of `pitch`.
 #[inline(always)]
 fn store_strip<I: InnerLoops>(
     finish: &Finish<'_, I>,
@@ -322,14 +322,14 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
             rows,
         );
         let input = rows.as_chunks::<2>().0;
-        for ((ref first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
+        for ((first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
             for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
                 // Rows past the last pixel hold anything, and their sums are dropped.
                 let mut sums = [[0; BLOCK]; STRIP];
                 I::outer(input, panel, &mut sums);
                 let from = start + strip * STRIP;
                 let pixels = from..(from + STRIP).min(start + count);
-                store_strip(finish, &sums, args.pooled, args.output, pixels, (*first, pitch));
+                store_strip(finish, &sums, args.pooled, args.output, pixels, (first, pitch));
             }
         }
     }

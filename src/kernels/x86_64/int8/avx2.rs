@@ -24,11 +24,7 @@ impl InnerLoops for Avx2 {
     const HAS_VECTORS: bool = true;
     const MIN_PIXELS: usize = 1;
 
-    #[inline(always)]
-    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
-        // SAFETY: only the kernels of this level name this type, and they run after `has_avx2` has found the feature.
-        unsafe { all_products(products, sums) }
-    }
+    same_in_all_sets!();
 
     #[inline(always)]
     fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]) {
@@ -47,34 +43,13 @@ impl InnerLoops for Avx2 {
             }
             *all_sums = cast(sums);
         }
-        // SAFETY: as for `dot`.
+        // SAFETY: as for all loops of this level.
         unsafe { compiled(input, panel, sums) }
     }
 
     #[inline(always)]
-    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-        // SAFETY: as for `dot`.
-        unsafe { all_columns(rows, channels, zero_point, out) }
-    }
-
-    #[inline(always)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-        // SAFETY: as for `dot`.
-        unsafe { all_taps(windows, sums) }
-    }
-
-    type Tables = Tables;
-
-    #[inline(always)]
-    fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
-        let channels = Channels::of(requantize, first)?;
-        // SAFETY: as for `dot`.
-        Some(unsafe { Tables::new(&channels, requantize) })
-    }
-
-    #[inline(always)]
     fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
-        // SAFETY: as for `dot`.
+        // SAFETY: as for all loops of this level.
         let codes = unsafe {
             if tables.is_plain { codes::<true>(tables, sums, count) } else { codes::<false>(tables, sums, count) }
         };
@@ -134,7 +109,7 @@ pub(in crate::kernels) struct Tables {
     zero_point: __m256i,
     min: __m256i,
     max: __m256i,
-    /// Whether negative products all become the least code, as behind a ReLU, and the codes are those of saturation.
+    /// [`Requantize::is_plain`]
     is_plain: bool,
 }
 
@@ -147,16 +122,15 @@ impl Tables {
         let multiplier = cast(channels.multipliers);
         let one = _mm256_set1_epi64x(1 << 30);
         let halves = |shift: __m256i| _mm256_add_epi64(one, _mm256_sllv_epi64(one, shift));
-        let (min, max) = (requantize.min, requantize.max);
         Self {
             bias: cast(channels.bias),
             multipliers: [multiplier, _mm256_srli_epi64::<32>(multiplier)],
             halves: [halves(_mm256_and_si256(shift, _mm256_set1_epi64x(0xFF))), halves(_mm256_srli_epi64::<32>(shift))],
             shift,
             zero_point: _mm256_set1_epi16(requantize.output_zero_point as i16),
-            min: _mm256_set1_epi8(min),
-            max: _mm256_set1_epi8(max),
-            is_plain: requantize.output_zero_point == i32::from(i8::MIN) && (min, max) == (i8::MIN, i8::MAX),
+            min: _mm256_set1_epi8(requantize.min),
+            max: _mm256_set1_epi8(requantize.max),
+            is_plain: requantize.is_plain(),
         }
     }
 }

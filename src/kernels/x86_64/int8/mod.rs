@@ -20,6 +20,39 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
     masks
 }
 
+/// The functions of `InnerLoops` that only lead to what the other macros and `Tables::new` of an instruction set compile.
+macro_rules! same_in_all_sets {
+    () => {
+        #[inline(always)]
+        fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
+            // SAFETY: SSE2 belongs to the baseline of x86-64. Only the kernels of the AVX2 level name its type, and they run
+            // after `has_avx2` has found the feature.
+            unsafe { all_products(products, sums) }
+        }
+
+        #[inline(always)]
+        fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
+            // SAFETY: as for `dot`.
+            unsafe { all_columns(rows, channels, zero_point, out) }
+        }
+
+        #[inline(always)]
+        fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+            // SAFETY: as for `dot`.
+            unsafe { all_taps(windows, sums) }
+        }
+
+        type Tables = Tables;
+
+        #[inline(always)]
+        fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+            let channels = Channels::of(requantize, first)?;
+            // SAFETY: as for `dot`.
+            Some(unsafe { Tables::new(&channels, requantize) })
+        }
+    };
+}
+
 /// `InnerLoops::dot` of one instruction set with vectors of `$lanes` i16. No closures in here: those of a function with a
 /// target feature are not inlined into what takes them.
 macro_rules! dot {

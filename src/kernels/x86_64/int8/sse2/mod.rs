@@ -25,11 +25,7 @@ impl InnerLoops for Sse2 {
     const HAS_VECTORS: bool = true;
     const MIN_PIXELS: usize = 3;
 
-    #[inline(always)]
-    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe { all_products(products, sums) }
-    }
+    same_in_all_sets!();
 
     #[inline(always)]
     fn outer(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
@@ -48,27 +44,6 @@ impl InnerLoops for Sse2 {
         }
         // SAFETY: SSE2 belongs to the baseline of x86-64.
         unsafe { compiled(input, panel, all_sums) }
-    }
-
-    #[inline(always)]
-    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe { all_columns(rows, channels, zero_point, out) }
-    }
-
-    #[inline(always)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe { all_taps(windows, sums) }
-    }
-
-    type Tables = Tables;
-
-    #[inline(always)]
-    fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
-        let channels = Channels::of(requantize, first)?;
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        Some(unsafe { Tables::new(&channels, requantize) })
     }
 
     #[inline(always)]

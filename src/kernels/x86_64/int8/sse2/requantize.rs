@@ -150,7 +150,7 @@ pub(in crate::kernels) struct Narrow {
     /// As i16: `2^(16 - (r - a))`.
     power: __m128i,
     clamp: Clamp,
-    /// Whether negative products all become the least code, as behind a ReLU, and the codes are those of saturation.
+    /// [`Requantize::is_plain`]
     is_plain: bool,
 }
 
@@ -161,7 +161,6 @@ impl Narrow {
         let half: [__m128i; 2] = cast(right.map(|r| power_of_two(r - 1)));
         let power = right.map(|r| power_of_two(16 + shift - r) as i16);
         let multipliers: [__m128i; 2] = cast(channels.multipliers);
-        let (min, max) = (requantize.min, requantize.max);
         Self {
             multipliers: Multipliers::new(channels),
             offset: [_mm_sub_epi32(multipliers[0], half[0]), _mm_sub_epi32(multipliers[1], half[1])],
@@ -169,7 +168,7 @@ impl Narrow {
             shift: _mm_cvtsi32_si128(i32::from(shift)),
             power: cast(power),
             clamp: Clamp::new(requantize),
-            is_plain: requantize.output_zero_point == i32::from(i8::MIN) && (min, max) == (i8::MIN, i8::MAX),
+            is_plain: requantize.is_plain(),
         }
     }
 
