@@ -102,7 +102,7 @@ pub(crate) fn execute(args: &BenchArgs, out: &mut Output) -> Result<Outcome, Fai
         schema: "netkit.bench/1",
         path: display(&file.path),
         name: &file.name,
-        kernels: netkit::kernels::active().level.name(),
+        kernels: netkit::kernels::active_level().name(),
         quantized: model.is_quantized(),
         macs: plan.macs,
         total,
