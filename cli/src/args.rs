@@ -220,7 +220,7 @@ pub(crate) struct ConvertArgs {
     /// Write without comparing with the source model
     #[arg(long)]
     pub(crate) no_verify: bool,
-    /// Largest accepted difference, relative to the largest output [default: 1e-4]
+    /// Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated]
     #[arg(long, value_name = "X")]
     pub(crate) tolerance: Option<f64>,
     /// Start of the random inputs

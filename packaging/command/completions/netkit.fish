@@ -39,7 +39,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand convert" -s o -l out -d 'T
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l input-shape -d 'Shape of an input that the file leaves open: image=1,3,224,224, or only the numbers' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l dim -d 'Extent of a named dimension that the file leaves open: height=224' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l output -d 'Convert up to this tensor instead of the output of the file' -r
-complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tolerance -d 'Largest accepted difference, relative to the largest output [default: 1e-4]' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tolerance -d 'Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated]' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l seed -d 'Start of the random inputs' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l embed-tests -d 'Embed this many test cases with answers of the source model' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tests -d 'Embed these test cases: arrays inputs, outputs and maybe labels, one case per row' -r -F
