@@ -7,7 +7,7 @@ use crate::tensor::Window;
 pub fn table(level: Level) -> &'static Kernels {
     match level {
         Level::Reference => &reference::KERNELS,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::avx2::KERNELS,
         Level::Portable | Level::Avx2 => &portable::KERNELS,
     }

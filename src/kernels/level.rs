@@ -15,7 +15,7 @@ pub enum Level {
     Reference = 0,
     /// Blocked loops that the compiler vectorises for the target's baseline.
     Portable = 1,
-    /// x86-64 with AVX2 and FMA.
+    /// x86-64 with AVX2 and FMA, in builds with the feature `simd`.
     Avx2 = 2,
 }
 
@@ -50,7 +50,7 @@ impl Level {
 
 /// The highest level that this CPU supports.
 pub fn best_level() -> Level {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     if super::x86_64::has_avx2() {
         return Level::Avx2;
     }

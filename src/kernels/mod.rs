@@ -26,7 +26,7 @@ mod pooling;
 pub mod portable;
 #[cfg(feature = "f32")]
 pub mod reference;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", any(feature = "simd", feature = "int8")))]
 mod x86_64;
 
 pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Pool2d};

@@ -46,8 +46,8 @@ pub struct Kernels {
 pub fn table(level: Level) -> &'static Kernels {
     match level {
         Level::Reference => &reference::KERNELS,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::KERNELS,
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::avx2::KERNELS,
         Level::Portable | Level::Avx2 => &portable::KERNELS,
     }
 }

@@ -3,23 +3,22 @@
 //! Multipliers of a term are at most 1, so everything but the last step is one product and a shift that is the same for
 //! all elements. The last step is that of all layers: from sums to codes.
 
-use super::Baseline;
+use super::BASELINE;
 use super::finish::Finish;
-use super::tile::{BLOCK, InnerLoops, STRIP};
+use super::tile::{BLOCK, InnerLoops, STRIP, Sums};
 use crate::kernels::int8::args::Term;
 use crate::kernels::int8::requantize::ADD_LEFT_SHIFT;
 use crate::kernels::int8::{Add, Requantize, reference};
 
 /// [`Kernels::add`](crate::kernels::int8::Kernels::add) as every target has it.
 pub fn add(args: &mut Add<'_>) {
-    run::<Baseline>(args);
+    run(args, &BASELINE);
 }
 
 /// The same integers as the reference, which takes over where a multiplier shifts left.
-#[inline(always)]
-pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Add<'_>) {
+pub(in crate::kernels) fn run(args: &mut Add<'_>, loops: &'static InnerLoops) {
     let terms = Scale::new(args.own).zip(Scale::new(args.other_term));
-    let Some((own, other_term)) = terms.filter(|_| (-31..=0).contains(&args.output.shift)) else {
+    let Some((own, other)) = terms.filter(|_| (-31..=0).contains(&args.output.shift)) else {
         reference::add::add(args);
         return;
     };
@@ -34,10 +33,10 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Add<'_>) {
         min: args.min,
         max: args.max,
     };
-    let finish = Finish::<I>::new(&requantize, 0, args.data.len() / BLOCK);
-    for (data, other) in args.data.chunks_mut(STRIP * BLOCK).zip(args.other.chunks(STRIP * BLOCK)) {
+    let finish = Finish::new(loops, &requantize, 0, args.data.len() / BLOCK);
+    for (data, codes) in args.data.chunks_mut(STRIP * BLOCK).zip(args.other.chunks(STRIP * BLOCK)) {
         let mut sums = [[0; BLOCK]; STRIP];
-        add_terms(own, other_term, data, other, sums.as_flattened_mut());
+        (loops.add_terms)([own, other], data, codes, &mut sums);
         let (whole, rest) = (data.len() / BLOCK, data.len() % BLOCK);
         finish.store(&sums, whole, data, 0, BLOCK);
         let after = sums.get(whole..).unwrap_or_default();
@@ -48,10 +47,11 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Add<'_>) {
     }
 }
 
+/// The sums of the scaled codes of two tensors.
 #[inline(always)]
-fn add_terms(own: Scale, other_term: Scale, data: &[i8], other: &[i8], sums: &mut [i32]) {
-    for ((sum, &own_code), &other_code) in sums.iter_mut().zip(data).zip(other) {
-        *sum = own.apply(own_code).wrapping_add(other_term.apply(other_code));
+pub(in crate::kernels) fn add_terms([own, other]: [Scale; 2], data: &[i8], codes: &[i8], sums: &mut Sums) {
+    for ((sum, &own_code), &other_code) in sums.as_flattened_mut().iter_mut().zip(data).zip(codes) {
+        *sum = own.apply(own_code).wrapping_add(other.apply(other_code));
     }
 }
 
@@ -60,7 +60,7 @@ fn add_terms(own: Scale, other_term: Scale, data: &[i8], other: &[i8], sums: &mu
 /// With `m = high * 2^21 + middle * 2^11 + low`, the product `((d << 20) * m + 2^30) >> 31` is
 /// `high * 2^10 * d + middle * d + ((low * d + 2^10) >> 11)`.
 #[derive(Clone, Copy)]
-struct Scale {
+pub(in crate::kernels) struct Scale {
     zero_point: i16,
     high: i16,
     middle: i16,

@@ -11,10 +11,10 @@
 use core::array;
 use core::ops::Range;
 
-use super::Baseline;
-use super::finish::Finish;
-use super::gather::{gather_pixels, is_pointwise};
-use super::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP};
+use super::BASELINE;
+use super::finish::{Finish, store_once};
+use super::gather::{Gather, is_pointwise};
+use super::tile::{BLOCK, HAS_VECTORS, InnerLoops, Pairs, Products, STRIP, Sums};
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Window, checked_product};
 
@@ -39,11 +39,11 @@ const MAX_TILE_ELEMS: usize = 3072;
 pub fn scratch_elems(window: &Window, pooled: bool) -> u32 {
     let Some(k) = checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) else { return 0 };
     let k = k as usize;
-    let panels = panel_count::<Baseline>(window);
+    let panels = panel_count(window);
     let elems = if has_code_tables(window, pooled) {
         CODES * code_table_width(window) / 2
     } else if panels == 0 {
-        let (rows, piece) = rows_and_piece::<Baseline>(window, k, pooled);
+        let (rows, piece) = rows_and_piece(window, k, pooled);
         rows * piece
     } else {
         2 * k.div_ceil(2) * (panel_pixels(window, k) + panels * BLOCK)
@@ -77,9 +77,9 @@ fn panel_pixels(window: &Window, k: usize) -> usize {
 
 /// Rows in scratch, and how much of each is there at a time: whole rows of whole tiles if possible; if pooled, always the
 /// whole rows of whole blocks.
-fn rows_and_piece<I: InnerLoops>(window: &Window, k: usize, pooled: bool) -> (usize, usize) {
+fn rows_and_piece(window: &Window, k: usize, pooled: bool) -> (usize, usize) {
     let pixels = window.out_h as usize * window.out_w as usize;
-    let tile = if I::HAS_VECTORS { 4 } else { 2 };
+    let tile = if HAS_VECTORS { 4 } else { 2 };
     let rows = if STRIP * k <= MAX_SCRATCH_ELEMS { STRIP } else { tile }.min(pixels);
     // Two rows at a time share weights enough. Below that it is better to gather pieces of rows again and again.
     let rows = if 2 * k <= MAX_TILE_ELEMS { rows.min(MAX_TILE_ELEMS / k.max(1)) } else { rows };
@@ -90,10 +90,10 @@ fn rows_and_piece<I: InnerLoops>(window: &Window, k: usize, pooled: bool) -> (us
 }
 
 /// Panels of weights in scratch; 0 when the weights are read in place.
-fn panel_count<I: InnerLoops>(window: &Window) -> usize {
+fn panel_count(window: &Window) -> usize {
     let pixels = window.out_h as usize * window.out_w as usize;
     match checked_product(&[window.kernel_h, window.kernel_w, window.in_c]) {
-        Some(k) if I::HAS_VECTORS && k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
+        Some(k) if HAS_VECTORS && k <= MAX_PANEL_K && pixels >= MIN_PANEL_PIXELS => {
             let k = k as usize;
             let fitting = (MAX_SCRATCH_ELEMS / (2 * k.div_ceil(2)).max(1) - panel_pixels(window, k)) / BLOCK;
             fitting.min((window.out_c as usize).div_ceil(BLOCK)).min(MAX_PANELS)
@@ -104,57 +104,49 @@ fn panel_count<I: InnerLoops>(window: &Window) -> usize {
 
 /// [`Kernels::conv2d`](crate::kernels::int8::Kernels::conv2d) as every target has it.
 pub fn conv2d(args: &mut Conv2d<'_>) {
-    run::<Baseline>(args);
+    run(args, &BASELINE);
 }
 
 /// The kernel with the inner loops of a level.
-#[inline(always)]
-pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut Conv2d<'_>) {
+pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops) {
     let window = args.window;
     let k = window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize;
     if has_code_tables(&window, args.pooled) {
         match code_table_width(&window) {
-            BLOCK => by_code_tables::<I, BLOCK>(args),
-            _ => by_code_tables::<I, { 2 * BLOCK }>(args),
+            BLOCK => by_code_tables::<BLOCK>(args, loops),
+            _ => by_code_tables::<{ 2 * BLOCK }>(args, loops),
         }
         return;
     }
-    let panels = panel_count::<I>(&window);
+    let panels = panel_count(&window);
     if panels > 0 {
         let outputs = args.requantize.bias.len();
         for first in (0..outputs).step_by(panels * BLOCK) {
-            transposed::<I>(args, k, first..outputs.min(first + panels * BLOCK));
+            transposed(args, loops, k, first..outputs.min(first + panels * BLOCK));
         }
         return;
     }
     let pixels = window.out_h as usize * window.out_w as usize;
-    let (rows, piece) = rows_and_piece::<I>(&window, k, args.pooled);
+    let (rows, piece) = rows_and_piece(&window, k, args.pooled);
     for start in (0..pixels).step_by(rows.max(1)) {
         let pixels = start..pixels.min(start + rows);
         if piece == k {
-            gather_pixels(
-                &window,
-                args.input,
-                args.requantize.input_zero_point,
-                (pixels.clone(), args.pooled),
-                (0, k),
-                k,
-                args.scratch,
-            );
+            let gather = Gather::new(args, pixels.clone(), (0, k), k);
+            (loops.gather)(&gather, args.scratch);
             for first in blocks::<BLOCK>(0..args.requantize.bias.len()) {
                 let mut sums = [[0; BLOCK]; STRIP];
-                add_products::<I>(args, k, 0..k, first, sums.get_mut(..pixels.len()).unwrap_or_default());
-                store_sums::<I>(args, &sums, pixels.clone(), first);
+                add_products(args, loops, k, 0..k, first, sums.get_mut(..pixels.len()).unwrap_or_default());
+                store_sums(args, loops, &sums, pixels.clone(), first);
             }
         } else {
-            in_pieces::<I>(args, k, piece, pixels);
+            in_pieces(args, loops, k, piece, pixels);
         }
     }
 }
 
 /// All outputs of all pixels, which are one code each: `W` outputs of all codes, looked up.
-#[inline(always)]
-fn by_code_tables<I: InnerLoops, const W: usize>(args: &mut Conv2d<'_>) {
+#[inline(never)]
+fn by_code_tables<const W: usize>(args: &mut Conv2d<'_>, loops: &'static InnerLoops) {
     let requantize = args.requantize;
     let outputs = requantize.bias.len();
     let table = bytemuck::cast_slice_mut::<i16, i8>(args.scratch).as_chunks_mut::<W>().0;
@@ -163,7 +155,7 @@ fn by_code_tables<I: InnerLoops, const W: usize>(args: &mut Conv2d<'_>) {
         for column in (0..W).step_by(BLOCK) {
             let weights = args.weights.get(first + column..).and_then(|weights| weights.first_chunk::<BLOCK>());
             let weights = weights.copied().unwrap_or_default().map(|w| i32::from(w) - requantize.weight_zero_point);
-            let finish = Finish::<I>::new(&requantize, first + column, CODES);
+            let finish = Finish::new(loops, &requantize, first + column, CODES);
             let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
             for table in table.as_chunks_mut::<STRIP>().0 {
                 let mut sums = [[0; BLOCK]; STRIP];
@@ -195,9 +187,8 @@ fn multiples(next: &mut [i32; BLOCK], weights: &[i32; BLOCK], sums: &mut [[i32; 
 }
 
 /// All outputs of a few pixels whose rows do not fit the scratch. As many blocks as there is room for share a piece.
-#[inline(always)]
-fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixels: Range<usize>) {
-    let (window, zero_point) = (args.window, args.requantize.input_zero_point);
+#[inline(never)]
+fn in_pieces(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize, piece: usize, pixels: Range<usize>) {
     let (outputs, count) = (args.requantize.bias.len(), pixels.len());
     let mut all_blocks = blocks::<BLOCK>(0..outputs);
     loop {
@@ -206,17 +197,10 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
         for start in (0..k).step_by(piece.max(1)) {
             let range = start..k.min(start + piece);
             let len = range.len();
-            gather_pixels(
-                &window,
-                args.input,
-                zero_point,
-                (pixels.clone(), args.pooled),
-                (start, len),
-                len,
-                args.scratch,
-            );
+            let gather = Gather::new(args, pixels.clone(), (start, len), len);
+            (loops.gather)(&gather, args.scratch);
             for (first, sums) in group.clone().zip(sums.chunks_mut(count.max(1))) {
-                add_products::<I>(args, k, range.clone(), first, sums);
+                add_products(args, loops, k, range.clone(), first, sums);
             }
         }
         for (first, sums) in group.zip(sums.chunks(count.max(1))) {
@@ -224,7 +208,7 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
             for (copy, sums) in strip.iter_mut().zip(sums) {
                 *copy = *sums;
             }
-            store_sums::<I>(args, &strip, pixels.clone(), first);
+            store_sums(args, loops, &strip, pixels.clone(), first);
         }
         if all_blocks.nth(STRIP / count.max(1) - 1).is_none() {
             return;
@@ -233,9 +217,10 @@ fn in_pieces<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, piece: usize, pixel
 }
 
 /// Adds the products of part of k to the sums of a block of outputs. The rows in scratch hold that part.
-#[inline(always)]
-fn add_products<I: InnerLoops>(
+#[inline(never)]
+fn add_products(
     args: &Conv2d<'_>,
+    loops: &InnerLoops,
     k: usize,
     range: Range<usize>,
     first: usize,
@@ -249,7 +234,7 @@ fn add_products<I: InnerLoops>(
         pitch: k,
         outputs: BLOCK.min(outputs - first),
     };
-    I::dot(&products, sums);
+    (loops.dot)(&products, sums);
     if zero_point != 0 {
         for (row, sums) in args.scratch.chunks(range.len().max(1)).zip(sums) {
             let sum = row.iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
@@ -260,27 +245,33 @@ fn add_products<I: InnerLoops>(
 }
 
 /// Writes the codes of a block of outputs.
-#[inline(always)]
-fn store_sums<I: InnerLoops>(args: &mut Conv2d<'_>, sums: &[[i32; BLOCK]; STRIP], pixels: Range<usize>, first: usize) {
-    let outputs = args.requantize.bias.len();
-    let finish = Finish::<I>::new(&args.requantize, first, pixels.len());
-    store_strip(&finish, sums, args.pooled, args.output, pixels, (first, outputs));
+#[inline(never)]
+fn store_sums(args: &mut Conv2d<'_>, loops: &'static InnerLoops, sums: &Sums, pixels: Range<usize>, first: usize) {
+    let pitch = args.requantize.bias.len();
+    if args.pooled {
+        let finish = Finish::new(loops, &args.requantize, first, pixels.len());
+        store_strip(&finish, sums, true, args.output, pixels, (first, pitch));
+    } else {
+        let output = args.output.get_mut(pixels.start * pitch + first..).unwrap_or_default();
+        store_once(loops, &args.requantize, first, (sums, pixels.len()), output, pitch);
+    }
 }
 
 /// Writes the codes of a strip of pixels: the channels from `first` on, of `pitch`.
 #[inline(always)]
-fn store_strip<I: InnerLoops>(
-    finish: &Finish<'_, I>,
-    sums: &[[i32; BLOCK]; STRIP],
+fn store_strip(
+    finish: &Finish<'_>,
+    sums: &Sums,
     pooled: bool,
     output: &mut [i8],
     pixels: Range<usize>,
     (first, pitch): (usize, usize),
 ) {
     if pooled {
-        let (blocks, _) = sums.as_chunks::<POOLED>();
-        let block = |i: usize| blocks[i].each_ref();
-        finish.store_pooled(block, pixels.len() / POOLED, output, pixels.start / POOLED * pitch + first, pitch);
+        let [a, b] = [0, 1].map(|block| array::from_fn(|pixel| &sums[POOLED * block + pixel]));
+        let blocks = [a, b];
+        let blocks = blocks.get(..pixels.len() / POOLED).unwrap_or_default();
+        finish.store_pooled(blocks, output, pixels.start / POOLED * pitch + first, pitch);
     } else {
         finish.store(sums, pixels.len(), output, pixels.start * pitch + first, pitch);
     }
@@ -295,12 +286,13 @@ fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> 
 }
 
 /// Some outputs of all pixels, by way of transposed weights.
-#[inline(always)]
-fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usize>) {
+#[inline(never)]
+fn transposed(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize, outputs: Range<usize>) {
     let requantize = args.requantize;
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
     let pitch = requantize.bias.len();
     let (pairs, gathered) = (k.div_ceil(2), panel_pixels(&args.window, k));
+    let mut gather = Gather::new(args, 0..0, (0, k), 2 * pairs);
     let (rows, panels) = args.scratch.split_at_mut_checked(gathered * 2 * pairs).unwrap_or_default();
     // The weights' zero point goes into the panels: `weight - zero_point` still fits an i16.
     let panels = bytemuck::cast_slice_mut::<i16, Pairs>(panels.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut());
@@ -308,25 +300,18 @@ fn transposed<I: InnerLoops>(args: &mut Conv2d<'_>, k: usize, outputs: Range<usi
         transpose(args.weights, k, requantize.weight_zero_point, first..pitch, panel);
     }
     let firsts = blocks::<BLOCK>(outputs.clone());
-    let finishes: [Finish<'_, I>; MAX_PANELS] =
-        array::from_fn(|panel| Finish::new(&requantize, firsts.clone().nth(panel).unwrap_or(pitch), pixels));
+    let finishes: [Finish<'_>; MAX_PANELS] =
+        array::from_fn(|panel| Finish::new(loops, &requantize, firsts.clone().nth(panel).unwrap_or(pitch), pixels));
     for start in (0..pixels).step_by(gathered) {
         let count = gathered.min(pixels - start);
-        gather_pixels(
-            &args.window,
-            args.input,
-            requantize.input_zero_point,
-            (start..start + count, args.pooled),
-            (0, k),
-            2 * pairs,
-            rows,
-        );
+        gather.pixels = start..start + count;
+        (loops.gather)(&gather, rows);
         let input = rows.as_chunks::<2>().0;
         for ((first, finish), panel) in firsts.clone().zip(&finishes).zip(panels.chunks(pairs.max(1))) {
             for (strip, input) in input.chunks(STRIP * pairs.max(1)).take(count.div_ceil(STRIP)).enumerate() {
                 // Rows past the last pixel hold anything, and their sums are dropped.
                 let mut sums = [[0; BLOCK]; STRIP];
-                I::outer(input, panel, &mut sums);
+                (loops.outer)(input, panel, &mut sums);
                 let from = start + strip * STRIP;
                 let pixels = from..(from + STRIP).min(start + count);
                 store_strip(finish, &sums, args.pooled, args.output, pixels, (first, pitch));

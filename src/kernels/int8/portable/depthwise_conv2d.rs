@@ -3,7 +3,9 @@
 //! The input under a strip of windows is widened in scratch once, without its zero point and with zeros for the padding.
 //! There and in the weights kernel rows lie in pairs, so that two products at a time can be added up.
 
-use super::Baseline;
+use core::array;
+
+use super::BASELINE;
 use super::finish::Finish;
 use super::tile::{BLOCK, InnerLoops, Pairs, STRIP, Windows};
 use crate::kernels::int8::{DepthwiseConv2d, reference};
@@ -50,12 +52,11 @@ fn strip_columns(window: &Window) -> u64 {
 
 /// [`Kernels::depthwise_conv2d`](crate::kernels::int8::Kernels::depthwise_conv2d) as every target has it.
 pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
-    run::<Baseline>(args);
+    run(args, &BASELINE);
 }
 
 /// The kernel with the inner loops of a level.
-#[inline(always)]
-pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
+pub(in crate::kernels) fn run(args: &mut DepthwiseConv2d<'_>, loops: &'static InnerLoops) {
     if scratch_elems(&args.window) == 0 {
         reference::depthwise_conv2d::depthwise_conv2d(args);
         return;
@@ -63,13 +64,12 @@ pub(in crate::kernels) fn run<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>) {
     let channels = args.window.in_c as usize;
     for first in (0..channels).step_by(BLOCK) {
         // The last block overlaps its neighbour rather than reach past the end.
-        block::<I>(args, first.min(channels - BLOCK));
+        block(args, loops, first.min(channels - BLOCK));
     }
 }
 
 /// Some channels of the whole map, a strip of windows from top to bottom at a time.
-#[inline(always)]
-fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
+fn block(args: &mut DepthwiseConv2d<'_>, loops: &'static InnerLoops, first: usize) {
     let window = args.window;
     let (requantize, channels) = (args.requantize, window.in_c as usize);
     let (out_h, out_w, kernel_w) = (window.out_h as usize, window.out_w as usize, window.kernel_w as usize);
@@ -81,7 +81,7 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     for (phase, weights) in weights.chunks_mut(kernel_pairs.max(1)).enumerate() {
         transpose(&window, args.weights, first, phase, weights);
     }
-    let finish = Finish::<I>::new(&requantize, first, out_h * out_w);
+    let finish = Finish::new(loops, &requantize, first, out_h * out_w);
     let (strip, width, step) =
         (strip_windows(&window) as usize, strip_columns(&window) as usize, window.stride as usize);
     let (mut upper, mut lower) = ([[0; BLOCK]; STRIP], [[0; BLOCK]; STRIP]);
@@ -102,26 +102,22 @@ fn block<I: InnerLoops>(args: &mut DepthwiseConv2d<'_>, first: usize) {
             for pair in fresh..pair_rows {
                 let start = line(first_line + pair) * width;
                 let Some(line) = columns.get_mut(start..start + width) else { return };
-                strip_at.stage::<I>(args.input, y * step + 2 * pair, line);
+                strip_at.stage(loops, args.input, y * step + 2 * pair, line);
             }
             let phases = weights.chunks(kernel_pairs.max(1)).take(out_h - y);
             for (phase, weights) in phases.enumerate() {
                 let windows = Windows { count, strip, columns, width, first_line, pair_rows, step, weights, kernel_w };
                 let sums = if phase == 0 { &mut upper } else { &mut lower };
-                I::taps(&windows, sums);
+                (loops.taps)(&windows, sums);
                 if !args.pooled {
                     finish.store(sums, count, args.output, ((y + phase) * out_w + x) * channels + first, channels);
                 }
             }
             if args.pooled {
-                let block = |i: usize| [&upper[2 * i], &upper[2 * i + 1], &lower[2 * i], &lower[2 * i + 1]];
-                finish.store_pooled(
-                    block,
-                    count / 2,
-                    args.output,
-                    (y * out_w / 4 + x / 2) * channels + first,
-                    channels,
-                );
+                let blocks: [_; STRIP / 2] =
+                    array::from_fn(|i| [&upper[2 * i], &upper[2 * i + 1], &lower[2 * i], &lower[2 * i + 1]]);
+                let blocks = blocks.get(..count / 2).unwrap_or_default();
+                finish.store_pooled(blocks, args.output, (y * out_w / 4 + x / 2) * channels + first, channels);
             }
         }
     }
@@ -141,7 +137,7 @@ struct Strip<'a> {
 impl Strip<'_> {
     /// Widens a pair of rows; the padded input begins with row 0.
     #[inline(always)]
-    fn stage<I: InnerLoops>(&self, input: &[i8], padded_row: usize, line: &mut [Pairs]) {
+    fn stage(&self, loops: &InnerLoops, input: &[i8], padded_row: usize, line: &mut [Pairs]) {
         let window = self.window;
         let (in_w, channels) = (window.in_w as usize, window.in_c as usize);
         // Columns inside the input.
@@ -156,7 +152,7 @@ impl Strip<'_> {
         let (Some((before, rest)), inside) = (line.split_at_mut_checked(begin), end - begin) else { return };
         let Some((inside, after)) = rest.split_at_mut_checked(inside) else { return };
         before.fill([[0; 2]; BLOCK]);
-        I::stage([row(padded_row), row(padded_row + 1)], channels, self.zero_point, inside);
+        (loops.stage)([row(padded_row), row(padded_row + 1)], channels, self.zero_point, inside);
         after.fill([[0; 2]; BLOCK]);
     }
 }

@@ -1,67 +1,75 @@
 //! From sums to codes: [`Requantize::output`] for a block of channels of several pixels.
 
-use super::tile::{BLOCK, InnerLoops, STRIP};
+use super::tile::{BLOCK, InnerLoops, RequantizeLoops, STRIP, Sums, Tables};
 use crate::kernels::int8::Requantize;
 
 /// The tables of [`BLOCK`] channels next to each other, read once and applied to many pixels.
-pub(super) struct Finish<'a, I: InnerLoops> {
+pub(super) struct Finish<'a> {
     requantize: &'a Requantize<'a>,
     first: usize,
     /// Nothing where the level has no vector form for these channels.
-    tables: Option<I::Tables>,
+    tables: Option<(&'static RequantizeLoops, Tables)>,
 }
 
-impl<'a, I: InnerLoops> Finish<'a, I> {
+impl<'a> Finish<'a> {
     /// Tables of the channels from `first` on, for so many pixels.
     #[inline(always)]
-    pub(super) fn new(requantize: &'a Requantize<'a>, first: usize, pixels: usize) -> Self {
-        let tables = if pixels >= I::MIN_PIXELS { I::tables(requantize, first) } else { None };
+    pub(super) fn new(loops: &'static InnerLoops, requantize: &'a Requantize<'a>, first: usize, pixels: usize) -> Self {
+        let loops = loops.requantize.as_ref().filter(|loops| pixels >= loops.min_pixels);
+        let tables = loops.and_then(|loops| Some((loops, (loops.tables)(requantize, first)?)));
         Self { requantize, first, tables }
     }
 
     /// Writes the codes of the first `count` pixels, which are `pitch` elements apart, the first one at `output[at..]`.
     #[inline(always)]
-    pub(super) fn store(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], at: usize, pitch: usize) {
+    pub(super) fn store(&self, sums: &Sums, count: usize, output: &mut [i8], at: usize, pitch: usize) {
         let output = output.get_mut(at..).unwrap_or_default();
         match &self.tables {
-            Some(tables) => I::codes(tables, sums, count, output, pitch),
+            Some((loops, tables)) => (loops.codes)(tables, sums, count, output, pitch),
             None => one_by_one(self.requantize, self.first, sums.get(..count).unwrap_or(sums), output, pitch),
         }
     }
-}
 
-impl<I: InnerLoops> Finish<'_, I> {
-    /// Writes the largest code of each of `count` blocks of pixels, which become `pitch` elements apart.
-    #[inline(always)]
-    pub(super) fn store_pooled<'s>(
-        &self,
-        blocks: impl Fn(usize) -> [&'s [i32; BLOCK]; 4],
-        count: usize,
-        output: &mut [i8],
-        at: usize,
-        pitch: usize,
-    ) {
+    /// Writes the largest code of each block of four pixels, which become `pitch` elements apart.
+    pub(super) fn store_pooled(&self, blocks: &[[&[i32; BLOCK]; 4]], output: &mut [i8], at: usize, pitch: usize) {
         let output = output.get_mut(at..).unwrap_or_default();
-        let Some(tables) = &self.tables else {
-            for (block, out) in output.chunks_mut(pitch.max(1)).take(count).enumerate() {
-                largest_one_by_one(self.requantize, self.first, blocks(block), out);
+        let Some((loops, tables)) = &self.tables else {
+            for (block, out) in blocks.iter().zip(output.chunks_mut(pitch.max(1))) {
+                largest_one_by_one(self.requantize, self.first, *block, out);
             }
             return;
         };
         // Multipliers are not negative, and nothing is shifted to the left: a larger sum never has a smaller code.
         let mut sums = [[0; BLOCK]; STRIP];
-        for (block, sums) in sums.iter_mut().enumerate().take(count) {
-            *sums = largest(blocks(block));
-        }
-        I::codes(tables, &sums, count, output, pitch);
+        (loops.largest)(blocks, &mut sums);
+        (loops.codes)(tables, &sums, blocks.len(), output, pitch);
     }
 }
 
-/// Element by element.
+/// [`Finish::store`] for channels that are not finished again soon.
+pub(super) fn store_once(
+    loops: &'static InnerLoops,
+    requantize: &Requantize<'_>,
+    first: usize,
+    (sums, count): (&Sums, usize),
+    output: &mut [i8],
+    pitch: usize,
+) {
+    let loops = loops.requantize.as_ref().filter(|loops| count >= loops.min_pixels);
+    if !loops.is_some_and(|loops| (loops.once)(requantize, first, sums, count, output, pitch)) {
+        one_by_one(requantize, first, sums.get(..count).unwrap_or(sums), output, pitch);
+    }
+}
+
+/// The largest sums of some blocks of four pixels, channel by channel.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn largest(block: [&[i32; BLOCK]; 4]) -> [i32; BLOCK] {
-    let [a, b, c, d] = block;
-    core::array::from_fn(|i| a[i].max(b[i]).max(c[i].max(d[i])))
+pub(in crate::kernels) fn largest(blocks: &[[&[i32; BLOCK]; 4]], sums: &mut Sums) {
+    for (sums, [a, b, c, d]) in sums.iter_mut().zip(blocks) {
+        for i in 0..BLOCK {
+            sums[i] = a[i].max(b[i]).max(c[i].max(d[i]));
+        }
+    }
 }
 
 /// Channel by channel, for any requantisation.

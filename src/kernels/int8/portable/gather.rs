@@ -3,48 +3,61 @@
 use core::ops::Range;
 
 use super::tile::part;
+use crate::kernels::int8::Conv2d;
 use crate::tensor::{Taps, Window};
 
 /// Elements that are widened as one vector.
 const AT_ONCE: usize = 8;
 
-/// Writes part of the rows of some pixels, `row_elems` apart: the elements from `range.0` on, `range.1` of them. What is
-/// left at the end of each row becomes 0.
-#[inline(always)]
-pub(super) fn gather_pixels(
-    window: &Window,
-    input: &[i8],
-    zero_point: i32,
-    (pixels, pooled): (Range<usize>, bool),
+/// Part of the rows of some pixels.
+pub(in crate::kernels) struct Gather<'a> {
+    window: Window,
+    input: &'a [i8],
+    zero_point: i16,
+    /// Whether the pixels of each 2 x 2 block of the output follow each other.
+    pooled: bool,
+    pub(super) pixels: Range<usize>,
+    /// First element of each row that is wanted, and their number.
     range: (usize, usize),
+    /// Elements from row to row.
     row_elems: usize,
-    rows: &mut [i16],
-) {
-    if is_pointwise(window) && !pooled {
+}
+
+impl<'a> Gather<'a> {
+    #[inline(always)]
+    pub(super) fn new(args: &Conv2d<'a>, pixels: Range<usize>, range: (usize, usize), row_elems: usize) -> Self {
+        let (window, zero_point) = (args.window, args.requantize.input_zero_point as i16);
+        Self { window, input: args.input, zero_point, pooled: args.pooled, pixels, range, row_elems }
+    }
+}
+
+/// Writes the rows. What is left at the end of each becomes 0.
+#[inline(always)]
+pub(in crate::kernels) fn gather(gather: &Gather<'_>, rows: &mut [i16]) {
+    let Gather { ref window, zero_point, row_elems, .. } = *gather;
+    let pixels = gather.pixels.clone();
+    if is_pointwise(window) && !gather.pooled {
         // Rows follow each other in the input as they are.
         let channels = (window.in_c as usize).max(1);
-        let (begin, count) = range;
-        let input = part(input, pixels.start * channels, pixels.len() * channels);
+        let (begin, count) = gather.range;
+        let input = part(gather.input, pixels.start * channels, pixels.len() * channels);
         for (row, codes) in rows.chunks_mut(row_elems.max(1)).zip(input.chunks(channels)) {
             let (row, pad) = row.split_at_mut_checked(count).unwrap_or_default();
-            widen(part(codes, begin, count), zero_point as i16, row);
+            widen(part(codes, begin, count), zero_point, row);
             pad.fill(0);
         }
         return;
     }
     let piece = window.kernel_w as usize * window.in_c as usize;
-    let is_small = piece <= AT_ONCE && range == (0, window.kernel_h as usize * piece);
-    let mut walk = Walk::new(window, pooled, pixels.start);
+    let is_small = piece <= AT_ONCE && gather.range == (0, window.kernel_h as usize * piece);
+    let mut walk = Walk::new(window, gather.pooled, pixels.start);
     let mut rest = rows;
     let last = pixels.end.wrapping_sub(1);
     for pixel in pixels {
         let (y, x) = walk.step();
-        let (rows, columns) = (window.rows_at(y), window.columns_at(x));
-        if !(is_small
-            && pixel != last
-            && gather_small(window, input, zero_point as i16, rows, columns, row_elems, rest))
-        {
-            gather(window, input, zero_point as i16, rows, columns, range, row_elems, rest);
+        let taps = [window.rows_at(y), window.columns_at(x)];
+        if !(is_small && pixel != last && gather_small(gather, taps, rest)) {
+            gather_row(gather, taps, rest);
         }
         rest = rest.get_mut(row_elems..).unwrap_or_default();
     }
@@ -97,15 +110,8 @@ pub(super) fn is_pointwise(window: &Window) -> bool {
 /// The input under a window of short rows that lies inside the input and is not the last one: each row as one vector,
 /// whose end is overwritten by what comes next. False where that does not fit.
 #[inline(always)]
-fn gather_small(
-    window: &Window,
-    input: &[i8],
-    zero_point: i16,
-    rows: Taps,
-    columns: Taps,
-    row_elems: usize,
-    out: &mut [i16],
-) -> bool {
+fn gather_small(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]) -> bool {
+    let window = &gather.window;
     let (channels, piece) = (window.in_c as usize, (window.kernel_w * window.in_c) as usize);
     if (rows.count, columns.count) != (window.kernel_h as usize, window.kernel_w as usize) {
         return false;
@@ -113,35 +119,26 @@ fn gather_small(
     let pitch = window.in_w as usize * channels;
     let mut from = rows.input * pitch + columns.input * channels;
     for row in 0..rows.count {
-        let codes = input.get(from..).and_then(|input| input.first_chunk::<AT_ONCE>());
+        let codes = gather.input.get(from..).and_then(|input| input.first_chunk::<AT_ONCE>());
         let out = out.get_mut(row * piece..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
         let (Some(codes), Some(out)) = (codes, out) else { return false };
-        widen(codes, zero_point, out);
+        widen(codes, gather.zero_point, out);
         from += pitch;
     }
-    if let Some(pad) = out.get_mut(rows.count * piece..row_elems) {
+    if let Some(pad) = out.get_mut(rows.count * piece..gather.row_elems) {
         pad.fill(0);
     }
     true
 }
 
 /// Part of the input under one window, minus the zero point.
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "plain numbers of an inner loop")]
-fn gather(
-    window: &Window,
-    input: &[i8],
-    zero_point: i16,
-    rows: Taps,
-    columns: Taps,
-    (start, count): (usize, usize),
-    row_elems: usize,
-    out: &mut [i16],
-) {
+#[inline(always)]
+fn gather_row(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]) {
+    let (window, (start, count)) = (&gather.window, gather.range);
     let channels = window.in_c as usize;
     let piece = window.kernel_w as usize * channels;
     let len = columns.count * channels;
-    if let Some(row) = out.get_mut(..row_elems) {
+    if let Some(row) = out.get_mut(..gather.row_elems) {
         if rows.count < window.kernel_h as usize || len < piece {
             row.fill(0);
         } else if let Some(last) = row.last_mut() {
@@ -159,7 +156,7 @@ fn gather(
         }
         from += begin - to;
         let (out, count) = (out.get_mut(begin - start..).unwrap_or_default(), end - begin);
-        widen(part(input, from, count), zero_point, out.get_mut(..count).unwrap_or_default());
+        widen(part(gather.input, from, count), gather.zero_point, out.get_mut(..count).unwrap_or_default());
     }
 }
 

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
-//! tile.rs             the register tiles of conv2d.rs, and their form for targets without vectors
+//! tile.rs             what the inner loops take and give; scalar.rs has them for targets without vectors
+//! gather.rs           the inputs under windows as rows
 //! finish.rs           from sums to codes, a block of channels at a time
 //! everything else     one kernel per file
 //! ```
 //!
-//! Products, depthwise convolutions and additions are generic over the inner loops of a level; the other kernels are
+//! Products, depthwise convolutions and additions exist once and call the inner loops of a level; the other kernels are
 //! inlined whole into whoever calls them.
 
 pub mod add;
@@ -17,9 +18,11 @@ pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
 pub(in crate::kernels) mod finish;
-mod gather;
+pub(in crate::kernels) mod gather;
 pub mod lookup;
 pub mod max_pool2d;
+#[cfg(not(target_arch = "x86_64"))]
+mod scalar;
 pub mod softmax;
 pub(in crate::kernels) mod tile;
 
@@ -28,10 +31,10 @@ use crate::kernels::Level;
 
 /// The inner loops of the target's baseline.
 #[cfg(target_arch = "x86_64")]
-type Baseline = crate::kernels::x86_64::int8::sse2::Sse2;
+use crate::kernels::x86_64::int8::sse2::LOOPS as BASELINE;
 /// The inner loops of the target's baseline.
 #[cfg(not(target_arch = "x86_64"))]
-type Baseline = tile::Scalar;
+use scalar::LOOPS as BASELINE;
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {

@@ -8,8 +8,8 @@
 //!
 //! Inputs of products are i16 with the zero point subtracted. Sums wrap, so their order does not matter.
 
-use core::array;
-
+use super::add::Scale;
+use super::gather::Gather;
 use crate::kernels::int8::Requantize;
 
 /// Channels that are finished together, and outputs of a transposed panel of weights.
@@ -20,36 +20,58 @@ pub(in crate::kernels) const STRIP: usize = 8;
 /// Two neighbouring k, or two kernel rows, of each output or channel.
 pub(in crate::kernels) type Pairs = [[i16; 2]; BLOCK];
 
-/// The inner loops as one level compiles them. Each is a function of its own: inside a larger function the compiler keeps
-/// less in registers and finds fewer vectors.
-pub(in crate::kernels) trait InnerLoops {
-    /// Whether to prefer forms that pay with vectors only.
-    const HAS_VECTORS: bool;
+/// Two neighbouring kernel rows of the input, where they lie inside it.
+pub(in crate::kernels) type PairOfRows<'a> = [Option<&'a [i8]>; 2];
 
+/// The sums of a strip.
+pub(in crate::kernels) type Sums = [[i32; BLOCK]; STRIP];
+
+/// Whether the loops of all levels of this target have vectors, so that forms which pay with vectors only are preferred.
+pub(in crate::kernels) const HAS_VECTORS: bool = cfg!(target_arch = "x86_64");
+
+/// The inner loops of one level. Everything around them exists once for all levels and reaches them through this table:
+/// they are functions of their own anyway, because inside a larger function the compiler keeps less in registers and finds
+/// fewer vectors.
+pub(in crate::kernels) struct InnerLoops {
+    /// See [`gather`](crate::kernels::int8::portable::gather::gather).
+    pub(in crate::kernels) gather: fn(&Gather<'_>, &mut [i16]),
     /// Adds products to the sums of some rows, at least one.
-    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]);
-
+    pub(in crate::kernels) dot: fn(&Products<'_>, &mut [[i32; BLOCK]]),
     /// `sums[r][o]` over k of `input[r][k] * panel[k][o]`, where rows of the panel's length follow each other in `input`.
-    fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]);
-
+    pub(in crate::kernels) outer: fn(input: &[[i16; 2]], panel: &[Pairs], sums: &mut Sums),
     /// Writes `[upper - zero_point, lower - zero_point]` of a block of channels of columns that are `channels` elements
     /// apart; a row outside the input counts as zero points.
-    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]);
-
+    pub(in crate::kernels) stage: fn(rows: PairOfRows<'_>, channels: usize, zero_point: i8, out: &mut [Pairs]),
     /// The sums of one window after the other over all taps; anything past the last of `count`.
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]);
-
-    /// What requantising a block of channels needs.
-    type Tables;
-    /// Fewest pixels that pay for the tables.
-    const MIN_PIXELS: usize;
-
-    /// The tables of the channels from `first` on; nothing where they are fewer than a block, or do not fit the form.
-    fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Self::Tables>;
-
-    /// Writes the codes of a block of channels of the first `count` pixels, which are `pitch` elements apart.
-    fn codes(tables: &Self::Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize);
+    pub(in crate::kernels) taps: fn(&Windows<'_>, &mut Sums),
+    /// See [`add_terms`](crate::kernels::int8::portable::add::add_terms).
+    pub(in crate::kernels) add_terms: fn(terms: [Scale; 2], data: &[i8], other: &[i8], sums: &mut Sums),
+    /// Requantising with vectors; nothing where there are none.
+    pub(in crate::kernels) requantize: Option<RequantizeLoops>,
 }
+
+/// Requantising blocks of channels with the vectors of one level.
+pub(in crate::kernels) struct RequantizeLoops {
+    /// Fewest pixels that pay for the tables.
+    pub(in crate::kernels) min_pixels: usize,
+    /// The tables of the channels from `first` on; nothing where they are fewer than a block, or do not fit the form.
+    pub(in crate::kernels) tables: fn(&Requantize<'_>, first: usize) -> Option<Tables>,
+    /// Writes the codes of a block of channels of the first `count` pixels, which are `pitch` elements apart.
+    pub(in crate::kernels) codes: fn(&Tables, &Sums, count: usize, output: &mut [i8], pitch: usize),
+    /// Both at once, for channels whose tables serve one strip only; false where there are no tables.
+    pub(in crate::kernels) once:
+        fn(&Requantize<'_>, first: usize, &Sums, count: usize, output: &mut [i8], pitch: usize) -> bool,
+    /// The largest sums of some blocks of four pixels.
+    pub(in crate::kernels) largest: fn(&[[&[i32; BLOCK]; 4]], &mut Sums),
+}
+
+/// What requantising a block of channels needs, in the form of the level that made it.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(in crate::kernels) struct Tables(pub(in crate::kernels) [[i32; 8]; TABLES_LEN]);
+
+/// Vectors of 256 bits that the largest form takes.
+const TABLES_LEN: usize = if HAS_VECTORS { 10 } else { 0 };
 
 /// Products over k of some rows and of the outputs of a block: `input[r][k] * weights[o][k]`.
 pub(in crate::kernels) struct Products<'a> {
@@ -116,91 +138,6 @@ impl Windows<'_> {
             && reach <= self.width
             && self.pair_rows * self.width <= self.columns.len()
             && self.pair_rows * self.kernel_w <= self.weights.len()
-    }
-}
-
-/// For targets without vectors of integers.
-#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
-pub(in crate::kernels) struct Scalar;
-
-impl InnerLoops for Scalar {
-    const HAS_VECTORS: bool = false;
-
-    #[inline(never)]
-    fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
-        let rows = products.input.chunks(products.len.max(1));
-        for (row, sums) in rows.zip(sums) {
-            let weights = products.weights.chunks(products.pitch.max(1)).take(products.outputs);
-            for (sum, weights) in sums.iter_mut().zip(weights) {
-                let products = row.iter().zip(weights).map(|(&x, &w)| i32::from(x) * i32::from(w));
-                *sum = products.fold(*sum, i32::wrapping_add);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]) {
-        for (sums, input) in sums.iter_mut().zip(input.chunks(panel.len().max(1))) {
-            *sums = [0; BLOCK];
-            for (&x, weights) in input.iter().zip(panel) {
-                add_pair(sums, [x; BLOCK], weights);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-        for (column, out) in out.iter_mut().enumerate() {
-            let [upper, lower] = rows.map(|row| block_at(row, column * channels, zero_point));
-            let centred = |code: i8| i16::from(code) - i16::from(zero_point);
-            *out = array::from_fn(|i| [centred(upper[i]), centred(lower[i])]);
-        }
-    }
-
-    #[inline(never)]
-    fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-        for (at, sums) in sums.iter_mut().take(windows.count).enumerate() {
-            *sums = [0; BLOCK];
-            for (row, weights) in windows.weights.chunks(windows.kernel_w.max(1)).take(windows.pair_rows).enumerate() {
-                let line = windows.columns.get(windows.line_start(row) + at * windows.step..).unwrap_or_default();
-                for (x, weights) in line.iter().zip(weights) {
-                    add_pair(sums, *x, weights);
-                }
-            }
-        }
-    }
-
-    type Tables = Never;
-    const MIN_PIXELS: usize = usize::MAX;
-
-    #[inline(always)]
-    fn tables(_: &Requantize<'_>, _: usize) -> Option<Never> {
-        None
-    }
-
-    #[inline(always)]
-    fn codes(tables: &Never, _: &[[i32; BLOCK]; STRIP], _: usize, _: &mut [i8], _: usize) {
-        match *tables {}
-    }
-}
-
-/// No value: requantisation without tables.
-#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
-pub(in crate::kernels) enum Never {}
-
-/// The codes of a block of channels.
-#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
-#[inline(always)]
-fn block_at(row: Option<&[i8]>, at: usize, zero_point: i8) -> [i8; BLOCK] {
-    row.and_then(|row| row.get(at..at + BLOCK)?.first_chunk().copied()).unwrap_or([zero_point; BLOCK])
-}
-
-#[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "x86-64 always has vectors"))]
-#[inline(always)]
-fn add_pair(sums: &mut [i32; BLOCK], x: Pairs, weights: &Pairs) {
-    for ((sum, x), w) in sums.iter_mut().zip(x).zip(weights) {
-        let products = i32::from(x[0]) * i32::from(w[0]) + i32::from(x[1]) * i32::from(w[1]);
-        *sum = sum.wrapping_add(products);
     }
 }
 

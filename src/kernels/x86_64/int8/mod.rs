@@ -1,5 +1,5 @@
-//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline) and of 256 bits (AVX2), and the portable int8
-//! kernels compiled for AVX2.
+//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline) and of 256 bits (AVX2), and the portable
+//! kernels without inner loops of their own compiled for AVX2.
 //!
 //! Both instruction sets multiply pairs of i16 and add the two products in one instruction, and requantise with a few
 //! products of 32 by 32 bits. The compiler finds neither in plain loops, hence the intrinsics; they are the only ones in
@@ -20,35 +20,66 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
     masks
 }
 
-/// The functions of `InnerLoops` that only lead to what the other macros and `Tables::new` of an instruction set compile.
-macro_rules! same_in_all_sets {
-    () => {
-        #[inline(always)]
-        fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
-            // SAFETY: SSE2 belongs to the baseline of x86-64. Only the kernels of the AVX2 level name its type, and they run
-            // after `has_avx2` has found the feature.
-            unsafe { all_products(products, sums) }
+/// The inner loops of one instruction set, whose other macros and functions have compiled them.
+macro_rules! inner_loops {
+    ($feature:literal, $min_pixels:literal) => {
+        /// The inner loops with these vectors. Must be reached through `KERNELS` of this level only.
+        pub(in crate::kernels) static LOOPS: InnerLoops = InnerLoops {
+            // SAFETY: SSE2 belongs to the baseline of x86-64. Only the kernels of the AVX2 level name its loops, and they
+            // run after `has_avx2` has found the feature.
+            gather: |gather, rows| unsafe { all_rows(gather, rows) },
+            // SAFETY: as for `gather`, here and below.
+            dot: |products, sums| unsafe { all_products(products, sums) },
+            // SAFETY: see above.
+            outer: |input, panel, sums| unsafe { all_panel_products(input, panel, sums) },
+            // SAFETY: see above.
+            stage: |rows, channels, zero_point, out| unsafe { all_columns(rows, channels, zero_point, out) },
+            // SAFETY: see above.
+            taps: |windows, sums| unsafe { all_taps(windows, sums) },
+            // SAFETY: see above.
+            add_terms: |terms, data, codes, sums| unsafe { all_terms(terms, data, codes, sums) },
+            requantize: Some(RequantizeLoops {
+                min_pixels: $min_pixels,
+                // SAFETY: see above.
+                tables: |requantize, first| unsafe { tables(requantize, first) },
+                // SAFETY: see above.
+                codes: |tables, sums, count, output, pitch| unsafe { all_codes(tables, sums, count, output, pitch) },
+                // SAFETY: see above.
+                once: |requantize, first, sums, count, output, pitch| unsafe {
+                    tables_and_codes(requantize, first, sums, count, output, pitch)
+                },
+                // SAFETY: see above.
+                largest: |blocks, sums| unsafe { all_largest(blocks, sums) },
+            }),
+        };
+
+        #[target_feature(enable = $feature)]
+        fn all_rows(gather: &Gather<'_>, rows: &mut [i16]) {
+            gather::gather(gather, rows);
         }
 
-        #[inline(always)]
-        fn stage(rows: [Option<&[i8]>; 2], channels: usize, zero_point: i8, out: &mut [Pairs]) {
-            // SAFETY: as for `dot`.
-            unsafe { all_columns(rows, channels, zero_point, out) }
+        #[target_feature(enable = $feature)]
+        fn all_terms(terms: [Scale; 2], data: &[i8], codes: &[i8], sums: &mut Sums) {
+            add_terms(terms, data, codes, sums);
         }
 
-        #[inline(always)]
-        fn taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
-            // SAFETY: as for `dot`.
-            unsafe { all_taps(windows, sums) }
+        #[target_feature(enable = $feature)]
+        fn tables_and_codes(
+            requantize: &Requantize<'_>,
+            first: usize,
+            sums: &Sums,
+            count: usize,
+            output: &mut [i8],
+            pitch: usize,
+        ) -> bool {
+            let Some(tables) = tables(requantize, first) else { return false };
+            all_codes(&tables, sums, count, output, pitch);
+            true
         }
 
-        type Tables = Tables;
-
-        #[inline(always)]
-        fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
-            let channels = Channels::of(requantize, first)?;
-            // SAFETY: as for `dot`.
-            Some(unsafe { Tables::new(&channels, requantize) })
+        #[target_feature(enable = $feature)]
+        fn all_largest(blocks: &[[&[i32; BLOCK]; 4]], sums: &mut Sums) {
+            largest(blocks, sums);
         }
     };
 }
@@ -57,7 +88,7 @@ macro_rules! same_in_all_sets {
 /// target feature are not inlined into what takes them.
 macro_rules! dot {
     ($feature:literal, $lanes:literal, $vector:ty, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident) => {
-        static MASKS: [[i16; $lanes]; $lanes] = super::masks();
+        static MASKS: [[i16; $lanes]; $lanes] = masks();
 
         #[inline(never)]
         #[target_feature(enable = $feature)]
@@ -215,7 +246,7 @@ macro_rules! taps {
         /// All windows of a strip, in groups of 8 and 4 where it is as long, so that weights are read once per group.
         #[inline(never)]
         #[target_feature(enable = $feature)]
-        fn all_taps(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        fn all_taps(windows: &Windows<'_>, sums: &mut Sums) {
             if !windows.are_inside() {
                 return;
             }
@@ -241,7 +272,7 @@ macro_rules! taps {
         ///
         /// As for `vector_of_group`, with a strip of at least 4 windows.
         #[target_feature(enable = $feature)]
-        unsafe fn fours<const STEP: usize>(windows: &Windows<'_>, sums: &mut [[i32; BLOCK]; STRIP]) {
+        unsafe fn fours<const STEP: usize>(windows: &Windows<'_>, sums: &mut Sums) {
             // SAFETY: the caller's duty.
             unsafe {
                 group::<4, STEP>(windows, 0, sums);
@@ -261,7 +292,7 @@ macro_rules! taps {
         unsafe fn group<const G: usize, const STEP: usize>(
             windows: &Windows<'_>,
             at: usize,
-            sums: &mut [[i32; BLOCK]; STRIP],
+            sums: &mut Sums,
         ) {
             // SAFETY: the caller's duty.
             unsafe {
@@ -279,7 +310,7 @@ macro_rules! taps {
         unsafe fn vector_of_group<const G: usize, const STEP: usize, const PART: usize>(
             windows: &Windows<'_>,
             at: usize,
-            sums: &mut [[i32; BLOCK]; STRIP],
+            sums: &mut Sums,
         ) {
             let mut totals = [$zero(); G];
             let mut weights = windows.weights.as_ptr();
@@ -322,42 +353,8 @@ fn store<const N: usize>(codes: &[[i8; BLOCK]; N], count: usize, output: &mut [i
     }
 }
 
+#[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx2;
 pub(in crate::kernels) mod sse2;
 
-use avx2::Avx2;
-
 use crate::kernels::int8::portable::tile::BLOCK;
-
-use crate::kernels::Level;
-use crate::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax, portable};
-
-/// One kernel per line: its name and parameters, and the portable function that it compiles.
-macro_rules! kernels {
-    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
-        $(#[inline(never)]
-        fn $name($($arg: $type),*) {
-            #[target_feature(enable = "avx2")]
-            fn compiled($($arg: $type),*) {
-                $portable
-            }
-            // SAFETY: `KERNELS` alone leads to this function, and only `int8::table` hands `KERNELS` out, after
-            // `has_avx2` has found the feature.
-            unsafe { compiled($($arg),*) }
-        })*
-
-        /// The AVX2 level. Must be reached through [`int8::table`](crate::kernels::int8::table) only.
-        pub(in crate::kernels) static KERNELS: Kernels = Kernels { level: Level::Avx2, $($name),* };
-    };
-}
-
-kernels! {
-    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run::<Avx2>(args);
-    dense(args: &mut Dense<'_>) = portable::dense::run(args, conv2d);
-    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run::<Avx2>(args);
-    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
-    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
-    add(args: &mut Add<'_>) = portable::add::run::<Avx2>(args);
-    softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);
-    lookup(data: &mut [i8], table: &[i8; 256]) = portable::lookup::lookup(data, table);
-}

@@ -10,57 +10,32 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
+use super::masks;
 use crate::kernels::int8::Requantize;
-use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
-use requantize::Tables;
+use crate::kernels::int8::portable::add::{Scale, add_terms};
+use crate::kernels::int8::portable::finish::largest;
+use crate::kernels::int8::portable::gather::{self, Gather};
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Windows};
+use requantize::{all_codes, tables};
 
 /// Rows that are multiplied by a panel at a time.
 const PANEL_ROWS: usize = 2;
 
-/// Vectors of 128 bits.
-pub(in crate::kernels) struct Sse2;
-
-impl InnerLoops for Sse2 {
-    const HAS_VECTORS: bool = true;
-    const MIN_PIXELS: usize = 3;
-
-    same_in_all_sets!();
-
-    #[inline(always)]
-    fn outer(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
-        #[inline(never)]
-        #[target_feature(enable = "sse2")]
-        fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
-            let pairs = panel.len();
-            for (rows, all_sums) in
-                input.chunks(PANEL_ROWS * pairs.max(1)).zip(all_sums.as_chunks_mut::<PANEL_ROWS>().0)
-            {
-                if rows.len() == PANEL_ROWS * pairs {
-                    // SAFETY: each of the rows has as many pairs as the panel.
-                    *all_sums = unsafe { panel_rows(rows, panel) };
-                }
-            }
-        }
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe { compiled(input, panel, all_sums) }
-    }
-
-    #[inline(always)]
-    fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
-        // SAFETY: SSE2 belongs to the baseline of x86-64.
-        unsafe {
-            match tables {
-                Tables::Narrow(tables) => tables.codes(sums, count, output, pitch),
-                Tables::Wide(tables) => tables.codes(sums, count, output, pitch),
-            }
-        }
-    }
-}
-
+inner_loops!("sse2", 3);
 dot!("sse2", 8, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
 stage!("sse2", _mm_set1_epi16, alternate);
 taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product);
+
+#[target_feature(enable = "sse2")]
+fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
+    let pairs = panel.len();
+    for (rows, all_sums) in input.chunks(PANEL_ROWS * pairs.max(1)).zip(all_sums.as_chunks_mut::<PANEL_ROWS>().0) {
+        if rows.len() == PANEL_ROWS * pairs {
+            // SAFETY: each of the rows has as many pairs as the panel.
+            *all_sums = unsafe { panel_rows(rows, panel) };
+        }
+    }
+}
 
 #[inline]
 #[target_feature(enable = "sse2")]

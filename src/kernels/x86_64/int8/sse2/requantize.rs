@@ -19,41 +19,50 @@ use core::arch::x86_64::{
     _mm_sra_epi32, _mm_srai_epi32, _mm_srli_epi64, _mm_sub_epi32,
 };
 
-use bytemuck::cast;
+use bytemuck::{Pod, Zeroable, cast, cast_ref};
 
 use super::super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::{BLOCK, STRIP};
+use crate::kernels::int8::portable::tile::{BLOCK, STRIP, Sums, Tables};
 
 const HIGH_BIT: i32 = i32::MIN;
 
-/// What requantising a block of channels needs.
-pub(in crate::kernels) enum Tables {
-    /// Shifts to the right that differ by at most 4.
-    Narrow(Narrow),
-    /// Any shifts to the right.
-    Wide(Wide),
+/// The first element of tables says which form they have: this is [`Wide`] ...
+const WIDE: i32 = 0;
+/// ... this is [`Narrow`] ...
+const NARROW: i32 = 1;
+/// ... and so is this, where also [`Requantize::is_plain`].
+const NARROW_AND_PLAIN: i32 = 2;
+
+#[inline(never)]
+#[target_feature(enable = "sse2")]
+pub(super) fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+    let channels = Channels::of(requantize, first)?;
+    let right = channels.shifts.map(i8::unsigned_abs);
+    let (mut least, mut most) = (right[0], right[0]);
+    for r in right {
+        (least, most) = (least.min(r), most.max(r));
+    }
+    Some(Tables(if least >= 2 && most - least <= 4 {
+        cast(Narrow::new(&channels, requantize, &right, least - 2))
+    } else {
+        cast(Wide::new(&channels, requantize, &right))
+    }))
 }
 
-impl Tables {
-    #[inline(never)]
-    #[target_feature(enable = "sse2")]
-    pub(super) fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
-        let right = channels.shifts.map(i8::unsigned_abs);
-        let (mut least, mut most) = (right[0], right[0]);
-        for r in right {
-            (least, most) = (least.min(r), most.max(r));
-        }
-        if least >= 2 && most - least <= 4 {
-            Self::Narrow(Narrow::new(channels, requantize, &right, least - 2))
-        } else {
-            Self::Wide(Wide::new(channels, requantize, &right))
-        }
+/// Writes the codes of the first `count` pixels.
+#[target_feature(enable = "sse2")]
+pub(super) fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
+    match tables.0[0][0] {
+        WIDE => cast_ref::<_, Wide>(&tables.0).codes(sums, count, output, pitch),
+        form => cast_ref::<_, Narrow>(&tables.0).codes(form == NARROW_AND_PLAIN, sums, count, output, pitch),
     }
 }
 
 /// Multipliers for [`products`], and the bias plus 2^31.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 struct Multipliers {
     bias: [__m128i; 2],
     /// Twice the multipliers of channels 0 and 2 of each half, and those of channels 1 and 3.
@@ -112,6 +121,8 @@ fn power_of_two(exponent: u8) -> u32 {
 }
 
 /// The end of the way to codes. 16 bits are enough: what saturates there is clamped anyway.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 struct Clamp {
     zero_point: __m128i,
     min: __m128i,
@@ -140,7 +151,10 @@ impl Clamp {
 /// Shifts close together: a shift by the same `a` for all, with `2 <= r - a <= 6`, leaves numbers that may saturate in 16
 /// bits (they are far outside the range of codes then), and a product of 16 bits by a power of two does the rest. Half a
 /// unit is added before all that; [`Channels`] has seen to it that the sum fits.
-pub(in crate::kernels) struct Narrow {
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Narrow {
+    form: [i32; 4],
     multipliers: Multipliers,
     /// `m - 2^(r - 1)`, and `2^(r - 1)`.
     offset: [__m128i; 2],
@@ -150,8 +164,7 @@ pub(in crate::kernels) struct Narrow {
     /// As i16: `2^(16 - (r - a))`.
     power: __m128i,
     clamp: Clamp,
-    /// [`Requantize::is_plain`]
-    is_plain: bool,
+    unused: [__m128i; 4],
 }
 
 impl Narrow {
@@ -162,26 +175,26 @@ impl Narrow {
         let power = right.map(|r| power_of_two(16 + shift - r) as i16);
         let multipliers: [__m128i; 2] = cast(channels.multipliers);
         Self {
+            form: [if requantize.is_plain() { NARROW_AND_PLAIN } else { NARROW }; 4],
             multipliers: Multipliers::new(channels),
             offset: [_mm_sub_epi32(multipliers[0], half[0]), _mm_sub_epi32(multipliers[1], half[1])],
             half,
             shift: _mm_cvtsi32_si128(i32::from(shift)),
             power: cast(power),
             clamp: Clamp::new(requantize),
-            is_plain: requantize.is_plain(),
+            unused: [_mm_setzero_si128(); 4],
         }
     }
 
     /// Writes the codes of the first `count` pixels.
     #[inline]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
+    fn codes(&self, is_plain: bool, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
         let mut rest = output;
         for (half, sums) in sums.as_chunks().0.iter().enumerate() {
             let count = count.saturating_sub(4 * half).min(4);
             if count > 0 {
-                let codes =
-                    if self.is_plain { self.four_pixels::<true>(sums) } else { self.four_pixels::<false>(sums) };
+                let codes = if is_plain { self.four_pixels::<true>(sums) } else { self.four_pixels::<false>(sums) };
                 store(&codes, count, rest, pitch);
                 rest = rest.get_mut(4 * pitch..).unwrap_or_default();
             }
@@ -219,13 +232,17 @@ impl Narrow {
 }
 
 /// Any shifts: a second product by `2^(32 - r)`, rounded the same way, does the whole shift.
-pub(in crate::kernels) struct Wide {
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Wide {
+    form: [i32; 4],
     multipliers: Multipliers,
     multiplier: [__m128i; 2],
     /// `2^(32 - r)`, as [`Multipliers`] has its numbers, and `2^(31 - r)`.
     twice_power: [[__m128i; 2]; 2],
     power: [__m128i; 2],
     clamp: Clamp,
+    unused: [__m128i; 2],
 }
 
 impl Wide {
@@ -239,18 +256,20 @@ impl Wide {
             *twice = [doubled, _mm_srli_epi64::<32>(doubled)];
         }
         Self {
+            form: [WIDE; 4],
             multipliers: Multipliers::new(channels),
             multiplier: cast(channels.multipliers),
             twice_power,
             power,
             clamp: Clamp::new(requantize),
+            unused: [_mm_setzero_si128(); 2],
         }
     }
 
     /// Writes the codes of the first `count` pixels.
     #[inline(never)]
     #[target_feature(enable = "sse2")]
-    pub(super) fn codes(&self, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
+    fn codes(&self, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
         let mut strip = [[0; BLOCK]; STRIP];
         for (codes, sums) in strip.iter_mut().zip(sums).take(count) {
             let mut scaled: [__m128i; 2] = cast(*sums);

@@ -10,56 +10,36 @@ use core::arch::x86_64::{
     _mm256_srli_epi64, _mm256_sub_epi16, _mm256_sub_epi32,
 };
 
-use bytemuck::{cast, cast_mut};
+use bytemuck::{Pod, Zeroable, cast, cast_mut, cast_ref};
 
-use super::store;
+use super::super::{masks, store};
 use crate::kernels::int8::Requantize;
-use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Windows};
+use crate::kernels::int8::portable::add::{Scale, add_terms};
+use crate::kernels::int8::portable::finish::{Channels, largest};
+use crate::kernels::int8::portable::gather::{self, Gather};
+use crate::kernels::int8::portable::tile::{
+    BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Tables, Windows,
+};
 
-/// Vectors of 256 bits.
-pub(super) struct Avx2;
-
-impl InnerLoops for Avx2 {
-    const HAS_VECTORS: bool = true;
-    const MIN_PIXELS: usize = 1;
-
-    same_in_all_sets!();
-
-    #[inline(always)]
-    fn outer(input: &[[i16; 2]], panel: &[Pairs], sums: &mut [[i32; BLOCK]; STRIP]) {
-        #[inline(never)]
-        #[target_feature(enable = "avx2")]
-        fn compiled(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut [[i32; BLOCK]; STRIP]) {
-            let Some(input) = input.get(..STRIP * panel.len()) else { return };
-            let mut sums = [_mm256_setzero_si256(); STRIP];
-            for (k, weights) in panel.iter().enumerate() {
-                let weights = cast(*weights);
-                for (r, sum) in sums.iter_mut().enumerate() {
-                    // SAFETY: pair `k` of row `r`, of rows as long as the panel. With checks, this takes a third longer.
-                    let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
-                    *sum = add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
-                }
-            }
-            *all_sums = cast(sums);
-        }
-        // SAFETY: as for all loops of this level.
-        unsafe { compiled(input, panel, sums) }
-    }
-
-    #[inline(always)]
-    fn codes(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize, output: &mut [i8], pitch: usize) {
-        // SAFETY: as for all loops of this level.
-        let codes = unsafe {
-            if tables.is_plain { codes::<true>(tables, sums, count) } else { codes::<false>(tables, sums, count) }
-        };
-        store(&codes, count, output, pitch);
-    }
-}
-
+inner_loops!("avx2", 1);
 dot!("avx2", 16, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
 stage!("avx2", _mm256_set1_epi16, alternate);
 taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product);
+
+#[target_feature(enable = "avx2")]
+fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
+    let Some(input) = input.get(..STRIP * panel.len()) else { return };
+    let mut sums = [_mm256_setzero_si256(); STRIP];
+    for (k, weights) in panel.iter().enumerate() {
+        let weights = cast(*weights);
+        for (r, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: pair `k` of row `r`, of rows as long as the panel. With checks, this takes a third longer.
+            let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
+            *sum = add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
+        }
+    }
+    *all_sums = cast(sums);
+}
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -96,8 +76,10 @@ fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m256i) -> Pai
     cast(_mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point))
 }
 
-/// What requantising a block of channels needs.
-pub(in crate::kernels) struct Tables {
+/// The form of [`Tables`].
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Form {
     bias: __m256i,
     /// Multipliers of the even channels, and of the odd ones.
     multipliers: [__m256i; 2],
@@ -109,11 +91,11 @@ pub(in crate::kernels) struct Tables {
     zero_point: __m256i,
     min: __m256i,
     max: __m256i,
-    /// [`Requantize::is_plain`]
-    is_plain: bool,
+    /// Not 0 if [`Requantize::is_plain`].
+    is_plain: [i32; 8],
 }
 
-impl Tables {
+impl Form {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
@@ -130,48 +112,62 @@ impl Tables {
             zero_point: _mm256_set1_epi16(requantize.output_zero_point as i16),
             min: _mm256_set1_epi8(requantize.min),
             max: _mm256_set1_epi8(requantize.max),
-            is_plain: requantize.is_plain(),
+            is_plain: [requantize.is_plain().into(); 8],
         }
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+    Channels::of(requantize, first).map(|channels| Tables(cast(Form::new(&channels, requantize))))
+}
+
+#[target_feature(enable = "avx2")]
+fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
+    let form: &Form = cast_ref(&tables.0);
+    let codes =
+        if form.is_plain[0] != 0 { codes::<true>(form, sums, count) } else { codes::<false>(form, sums, count) };
+    store(&codes, count, output, pitch);
 }
 
 /// The sums of a block times their multipliers, rounded twice.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn scaled<const IS_PLAIN: bool>(tables: &Tables, sums: [i32; BLOCK]) -> __m256i {
-    let x = _mm256_add_epi32(cast(sums), tables.bias);
+fn scaled<const IS_PLAIN: bool>(form: &Form, sums: [i32; BLOCK]) -> __m256i {
+    let x = _mm256_add_epi32(cast(sums), form.bias);
     // Not shifted to the right, because the compiler makes products of 64 bits of that.
     let odd_x = _mm256_shuffle_epi32::<0xF5>(x);
-    let even = _mm256_add_epi64(_mm256_mul_epi32(x, tables.multipliers[0]), tables.halves[0]);
-    let odd = _mm256_add_epi64(_mm256_mul_epi32(odd_x, tables.multipliers[1]), tables.halves[1]);
+    let even = _mm256_add_epi64(_mm256_mul_epi32(x, form.multipliers[0]), form.halves[0]);
+    let odd = _mm256_add_epi64(_mm256_mul_epi32(odd_x, form.multipliers[1]), form.halves[1]);
     let mut product = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<31>(even), _mm256_slli_epi64::<1>(odd));
     if !IS_PLAIN {
         // Halves round up. Those of negative products must not, so these become one unit less. So does the product 0 of a
         // negative sum, but that does not change what it is rounded to.
         product = _mm256_add_epi32(product, _mm256_srai_epi32::<31>(x));
     }
-    _mm256_srav_epi32(product, tables.shift)
+    _mm256_srav_epi32(product, form.shift)
 }
 
 /// The codes of a strip.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-fn codes<const IS_PLAIN: bool>(tables: &Tables, sums: &[[i32; BLOCK]; STRIP], count: usize) -> [[i8; BLOCK]; STRIP] {
+fn codes<const IS_PLAIN: bool>(form: &Form, sums: &Sums, count: usize) -> [[i8; BLOCK]; STRIP] {
     let [a, b, c, d, e, f, g, h] = sums;
-    let first = four_pixels::<IS_PLAIN>(tables, [a, b, c, d]);
-    let second = if count > 4 { four_pixels::<IS_PLAIN>(tables, [e, f, g, h]) } else { first };
+    let first = four_pixels::<IS_PLAIN>(form, [a, b, c, d]);
+    let second = if count > 4 { four_pixels::<IS_PLAIN>(form, [e, f, g, h]) } else { first };
     cast([first, second])
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn four_pixels<const IS_PLAIN: bool>(tables: &Tables, sums: [&[i32; BLOCK]; 4]) -> __m256i {
+fn four_pixels<const IS_PLAIN: bool>(form: &Form, sums: [&[i32; BLOCK]; 4]) -> __m256i {
     // 16 bits are enough: what saturates there is clamped anyway.
-    let ab = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, *sums[0]), scaled::<IS_PLAIN>(tables, *sums[1]));
-    let cd = _mm256_packs_epi32(scaled::<IS_PLAIN>(tables, *sums[2]), scaled::<IS_PLAIN>(tables, *sums[3]));
-    let (ab, cd) = (_mm256_adds_epi16(ab, tables.zero_point), _mm256_adds_epi16(cd, tables.zero_point));
+    let ab = _mm256_packs_epi32(scaled::<IS_PLAIN>(form, *sums[0]), scaled::<IS_PLAIN>(form, *sums[1]));
+    let cd = _mm256_packs_epi32(scaled::<IS_PLAIN>(form, *sums[2]), scaled::<IS_PLAIN>(form, *sums[3]));
+    let (ab, cd) = (_mm256_adds_epi16(ab, form.zero_point), _mm256_adds_epi16(cd, form.zero_point));
     // The four bytes of each lane, back to the order of pixels.
     let order = cast([0, 4, 1, 5, 2, 6, 3, 7]);
     let codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
-    if IS_PLAIN { codes } else { _mm256_min_epi8(_mm256_max_epi8(codes, tables.min), tables.max) }
+    if IS_PLAIN { codes } else { _mm256_min_epi8(_mm256_max_epi8(codes, form.min), form.max) }
 }

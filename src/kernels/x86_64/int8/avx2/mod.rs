@@ -1,0 +1,46 @@
+//! The AVX2 level: the portable kernels with inner loops of its own, and those without compiled for AVX2.
+
+mod loops;
+
+use crate::kernels::Level;
+use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
+
+/// One kernel per line: its name and parameters, and the portable function that it compiles.
+macro_rules! compiled {
+    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
+        $(#[inline(never)]
+        fn $name($($arg: $type),*) {
+            #[target_feature(enable = "avx2")]
+            fn compiled($($arg: $type),*) {
+                $portable
+            }
+            // SAFETY: `KERNELS` alone leads to this function, and only `int8::table` hands `KERNELS` out, after
+            // `has_avx2` has found the feature.
+            unsafe { compiled($($arg),*) }
+        })*
+    };
+}
+
+compiled! {
+    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
+    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
+    softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);
+    lookup(data: &mut [i8], table: &[i8; 256]) = portable::lookup::lookup(data, table);
+}
+
+fn conv2d(args: &mut Conv2d<'_>) {
+    portable::conv2d::run(args, &loops::LOOPS);
+}
+
+/// The AVX2 level. Must be reached through [`int8::table`](crate::kernels::int8::table) only.
+pub(in crate::kernels) static KERNELS: Kernels = Kernels {
+    level: Level::Avx2,
+    conv2d,
+    dense: |args| portable::dense::run(args, conv2d),
+    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &loops::LOOPS),
+    max_pool2d,
+    avg_pool2d,
+    add: |args| portable::add::run(args, &loops::LOOPS),
+    softmax,
+    lookup,
+};
