@@ -1,6 +1,6 @@
 //! Which kernels run: what the CPU supports, lowered by what the environment or a test asks for.
 //!
-//! Three bytes are the only global state. Two cache what every thread would find alike, whether the CPU has AVX2 and the
+//! Three bytes are the only global state. Two cache what every thread would find alike, the best level of the CPU and the
 //! level that the environment allows; [`cap_level`](super::cap_level) alone writes the third. None needs a
 //! compare-and-swap, which Cortex-M0 lacks, and no other memory depends on them, so relaxed loads and stores are enough.
 
@@ -17,11 +17,13 @@ pub enum Level {
     Portable = 1,
     /// x86-64 with AVX2 and FMA, in builds with the feature `simd`.
     Avx2 = 2,
+    /// x86-64 with AVX-512 F, BW, DQ, VL and VNNI besides, in builds with the feature `simd`.
+    Avx512 = 3,
 }
 
 impl Level {
     /// All levels in rising order.
-    pub const ALL: [Level; 3] = [Level::Reference, Level::Portable, Level::Avx2];
+    pub const ALL: [Level; 4] = [Level::Reference, Level::Portable, Level::Avx2, Level::Avx512];
 
     /// The name that `NETKIT_CPU` takes and that reports print.
     pub const fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Level {
             Level::Reference => "reference",
             Level::Portable => "portable",
             Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
         }
     }
 
@@ -51,9 +54,8 @@ impl Level {
 /// The highest level that this CPU supports.
 pub fn best_level() -> Level {
     #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-    if super::x86_64::has_avx2() {
-        return Level::Avx2;
-    }
+    return super::x86_64::best_level();
+    #[cfg(not(all(target_arch = "x86_64", feature = "simd")))]
     Level::Portable
 }
 

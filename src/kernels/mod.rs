@@ -3,7 +3,7 @@
 //! ```text
 //! reference/   scalar, written to be read: the specification of every kernel
 //! portable/    the same results, blocked so that the compiler vectorises it on any target
-//! x86_64/      detection, and the portable kernels compiled for AVX2
+//! x86_64/      detection, and kernels for AVX2 and AVX-512
 //! int8/        the same three for int8
 //! float.rs     which float kernels run
 //! level.rs     which level runs

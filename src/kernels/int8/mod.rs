@@ -47,8 +47,10 @@ pub fn table(level: Level) -> &'static Kernels {
     match level {
         Level::Reference => &reference::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::avx2::KERNELS,
-        Level::Portable | Level::Avx2 => &portable::KERNELS,
+        Level::Avx512 if Level::Avx512.is_supported() => &super::x86_64::int8::avx512::KERNELS,
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx512 | Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::avx2::KERNELS,
+        Level::Portable | Level::Avx2 | Level::Avx512 => &portable::KERNELS,
     }
 }
 

@@ -8,7 +8,7 @@
 //! everything else     one kernel per file
 //! ```
 //!
-//! The elementwise and window kernels are inlined whole into whoever calls them. Thus `kernels/x86_64/avx2.rs` compiles the
+//! The elementwise and window kernels are inlined whole into whoever calls them. Thus `kernels/x86_64/float/avx2.rs` compiles the
 //! same source with vectors of eight, and no instruction set appears in this directory. The three convolutions are too large
 //! for that: they exist once, and only their inner loops (`tile::InnerLoops`) belong to a level.
 

@@ -170,17 +170,20 @@ fn outer_tile<const P: usize, const R: usize>(
     }
 }
 
-/// `V` vectors of eight from `at` on. Like the next two, here because closures that a level compiles for its instruction
+/// `V` vectors of `L` lanes from `at` on. Like the next two, here because closures that a level compiles for its instruction
 /// set are not inlined.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[inline(always)]
-pub(in crate::kernels) fn vectors<const V: usize>(values: &[f32], at: usize) -> Option<&[[f32; 8]; V]> {
+pub(in crate::kernels) fn vectors<const L: usize, const V: usize>(values: &[f32], at: usize) -> Option<&[[f32; L]; V]> {
     values.get(at..)?.as_chunks().0.first_chunk()
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[inline(always)]
-pub(in crate::kernels) fn vectors_mut<const V: usize>(values: &mut [f32], at: usize) -> Option<&mut [[f32; 8]; V]> {
+pub(in crate::kernels) fn vectors_mut<const L: usize, const V: usize>(
+    values: &mut [f32],
+    at: usize,
+) -> Option<&mut [[f32; L]; V]> {
     values.get_mut(at..)?.as_chunks_mut().0.first_chunk_mut()
 }
 

@@ -3,44 +3,56 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Bits of leaf 1, register ECX.
-const FMA: u32 = 1 << 12;
-const OSXSAVE: u32 = 1 << 27;
-const AVX: u32 = 1 << 28;
+use crate::kernels::Level;
+
+/// Bits of leaf 1, register ECX: FMA, OSXSAVE, AVX.
+const FMA_OSXSAVE_AVX: u32 = 1 << 12 | 1 << 27 | 1 << 28;
 
 /// Bit of leaf 7, register EBX.
 const AVX2: u32 = 1 << 5;
+/// The same: AVX-512 F, DQ, BW and VL.
+const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
+/// Bit of leaf 7, register ECX.
+const AVX512_VNNI: u32 = 1 << 11;
 
 /// Bits of extended control register 0: the operating system saves XMM, and the upper halves of YMM.
 const XMM_AND_YMM: u64 = 0b110;
+/// The same for the mask registers and all of ZMM.
+const MASKS_AND_ZMM: u64 = 0b1110_0000;
 
-/// What [`HAS_AVX2`] holds before somebody has looked.
-const UNKNOWN: u8 = 2;
+/// What [`BEST`] holds before somebody has looked.
+const UNKNOWN: u8 = u8::MAX;
 
-/// Caches [`detect_avx2`]: asking the CPU traps in a virtual machine, which takes longer than running a small network.
-static HAS_AVX2: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// Caches [`detect`]: asking the CPU traps in a virtual machine, which takes longer than running a small network.
+static BEST: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// True when the processor has AVX2 and FMA, and the operating system saves the 256-bit registers. Threads that ask
-/// together find and store the same.
-pub(in crate::kernels) fn has_avx2() -> bool {
-    match HAS_AVX2.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let found = detect_avx2();
-            HAS_AVX2.store(found.into(), Ordering::Relaxed);
-            found
-        }
-        known => known != 0,
+/// The highest level whose instructions the processor has and whose registers the operating system saves. Threads that
+/// ask together find and store the same.
+pub(in crate::kernels) fn best_level() -> Level {
+    let known = BEST.load(Ordering::Relaxed);
+    if let Some(level) = Level::ALL.into_iter().find(|&level| level as u8 == known) {
+        return level;
     }
+    let found = detect();
+    BEST.store(found as u8, Ordering::Relaxed);
+    found
 }
 
-fn detect_avx2() -> bool {
-    let wanted = FMA | OSXSAVE | AVX;
-    if __cpuid(0).eax < 7 || __cpuid(1).ecx & wanted != wanted || __cpuid_count(7, 0).ebx & AVX2 == 0 {
-        return false;
+fn detect() -> Level {
+    if __cpuid(0).eax < 7 || __cpuid(1).ecx & FMA_OSXSAVE_AVX != FMA_OSXSAVE_AVX {
+        return Level::Portable;
     }
+    let features = __cpuid_count(7, 0);
     // SAFETY: OSXSAVE, checked above, says that XGETBV exists and may be used.
     let saved = unsafe { saved_registers() };
-    saved & XMM_AND_YMM == XMM_AND_YMM
+    let has = |wanted: u32, registers: u64| features.ebx & wanted == wanted && saved & registers == registers;
+    if !has(AVX2, XMM_AND_YMM) {
+        Level::Portable
+    } else if has(AVX512, XMM_AND_YMM | MASKS_AND_ZMM) && features.ecx & AVX512_VNNI != 0 {
+        Level::Avx512
+    } else {
+        Level::Avx2
+    }
 }
 
 /// Extended control register 0.

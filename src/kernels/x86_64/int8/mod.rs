@@ -1,7 +1,7 @@
-//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline) and of 256 bits (AVX2), and the portable
-//! kernels without inner loops of their own compiled for AVX2.
+//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline), 256 bits (AVX2) and 512 bits (AVX-512), and
+//! the portable kernels without inner loops of their own compiled for AVX2.
 //!
-//! Both instruction sets multiply pairs of i16 and add the two products in one instruction, and requantise with a few
+//! All instruction sets multiply pairs of i16 and add the two products in one instruction, and requantise with a few
 //! products of 32 by 32 bits. The compiler finds neither in plain loops, hence the intrinsics; they are the only ones in
 //! this library.
 
@@ -24,9 +24,9 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
 macro_rules! inner_loops {
     ($feature:literal, $min_pixels:literal) => {
         /// The inner loops with these vectors. Must be reached through `KERNELS` of this level only.
-        pub(in crate::kernels) static LOOPS: InnerLoops = InnerLoops {
+        pub(in crate::kernels) const LOOPS: InnerLoops = InnerLoops {
             // SAFETY: SSE2 belongs to the baseline of x86-64. Only the kernels of the AVX2 level name its loops, and they
-            // run after `has_avx2` has found the feature.
+            // run after the processor was seen to have the feature.
             gather: |gather, rows| unsafe { all_rows(gather, rows) },
             // SAFETY: as for `gather`, here and below.
             dot: |products, sums| unsafe { all_products(products, sums) },
@@ -84,10 +84,13 @@ macro_rules! inner_loops {
     };
 }
 
-/// `InnerLoops::dot` of one instruction set with vectors of `$lanes` i16. No closures in here: those of a function with a
+/// `InnerLoops::dot` of one instruction set with vectors of `$lanes` i16, four rows by `$outputs` outputs at a time. No closures in here: those of a function with a
 /// target feature are not inlined into what takes them.
 macro_rules! dot {
-    ($feature:literal, $lanes:literal, $vector:ty, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident) => {
+    (
+        $feature:literal, $lanes:literal, $outputs:literal,
+        $vector:ty, $zero:ident, $widen:ident, $add_product:ident, $add_up:ident
+    ) => {
         static MASKS: [[i16; $lanes]; $lanes] = masks();
 
         #[inline(never)]
@@ -102,7 +105,7 @@ macro_rules! dot {
                     1 => tiles::<1, 4>(products, sums),
                     2 => tiles::<2, 4>(products, sums),
                     3 => tiles::<3, 4>(products, sums),
-                    _ => tiles::<4, 2>(products, sums),
+                    _ => tiles::<4, $outputs>(products, sums),
                 }
             }
         }
@@ -355,6 +358,8 @@ fn store<const N: usize>(codes: &[[i8; BLOCK]; N], count: usize, output: &mut [i
 
 #[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx2;
+#[cfg(feature = "simd")]
+pub(in crate::kernels) mod avx512;
 pub(in crate::kernels) mod sse2;
 
 use crate::kernels::int8::portable::tile::BLOCK;

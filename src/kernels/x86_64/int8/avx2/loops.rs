@@ -22,7 +22,7 @@ use crate::kernels::int8::portable::tile::{
 };
 
 inner_loops!("avx2", 1);
-dot!("avx2", 16, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
+dot!("avx2", 16, 2, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
 stage!("avx2", _mm256_set1_epi16, alternate);
 taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product);
 

@@ -2,6 +2,8 @@
 
 mod loops;
 
+pub(super) use loops::LOOPS;
+
 use crate::kernels::Level;
 use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
 
@@ -15,7 +17,7 @@ macro_rules! compiled {
                 $portable
             }
             // SAFETY: `KERNELS` alone leads to this function, and only `int8::table` hands `KERNELS` out, after
-            // `has_avx2` has found the feature.
+            // the processor was seen to have the feature.
             unsafe { compiled($($arg),*) }
         })*
     };
@@ -29,18 +31,18 @@ compiled! {
 }
 
 fn conv2d(args: &mut Conv2d<'_>) {
-    portable::conv2d::run(args, &loops::LOOPS);
+    portable::conv2d::run(args, &LOOPS);
 }
 
 /// The AVX2 level. Must be reached through [`int8::table`](crate::kernels::int8::table) only.
-pub(in crate::kernels) static KERNELS: Kernels = Kernels {
+pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     level: Level::Avx2,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &loops::LOOPS),
+    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
     max_pool2d,
     avg_pool2d,
-    add: |args| portable::add::run(args, &loops::LOOPS),
+    add: |args| portable::add::run(args, &LOOPS),
     softmax,
     lookup,
 };

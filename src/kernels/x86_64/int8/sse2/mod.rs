@@ -22,7 +22,7 @@ use requantize::{all_codes, tables};
 const PANEL_ROWS: usize = 2;
 
 inner_loops!("sse2", 3);
-dot!("sse2", 8, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
+dot!("sse2", 8, 2, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
 stage!("sse2", _mm_set1_epi16, alternate);
 taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product);
 

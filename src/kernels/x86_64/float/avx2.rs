@@ -1,0 +1,86 @@
+//! The portable kernels, compiled for AVX2 and FMA.
+//!
+//! The inner loops of the convolutions have explicit vectors; the other portable functions are always inlined, so each
+//! function here holds its kernel whole, with vectors of eight lanes.
+
+use core::arch::x86_64::{
+    __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+};
+
+use core::hint::black_box;
+
+use crate::kernels::portable;
+use crate::kernels::portable::epilogue::finish_sums;
+use crate::kernels::portable::panel::{self, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
+use crate::kernels::portable::tile::{
+    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
+};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
+
+/// Rows of the smaller tile for what the larger one leaves.
+const HALF_ROWS: usize = 2;
+
+/// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise. Must be
+/// reached through `KERNELS` only.
+pub(super) const LOOPS: InnerLoops = InnerLoops {
+    dot: safe::dot,
+    dot_single,
+    products: [product::<WIDE, 4, 2>(), product::<MEDIUM, 2, 4>(), NARROW_PRODUCT],
+    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    activate,
+};
+
+/// The loops of the narrowest panels, which fill one vector of eight.
+pub(super) const NARROW_PRODUCT: ProductLoops = product::<NARROW, 1, 4>();
+
+loops!("avx2,fma", 8, __m256, 2, _mm256_setzero_ps, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_storeu_ps);
+
+/// [`tile::dot_single`] with explicit vectors.
+fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+    #[target_feature(enable = "avx2,fma")]
+    fn compiled(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
+        let mut sums = [[0.0; SINGLE_OUTPUTS]];
+        dot_tile::<1, SINGLE_OUTPUTS>(input, Rows::contiguous(input.len()), 0, weights, &mut sums);
+        let [sums] = sums;
+        sums
+    }
+    // SAFETY: only `LOOPS` leads here, and only the kernels below use that, on processors with the features.
+    unsafe { compiled(input, weights) }
+}
+
+/// One kernel per line: its name and parameters, and the portable function that it compiles.
+macro_rules! kernels {
+    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
+        $(#[inline(never)]
+        fn $name($($arg: $type),*) {
+            #[target_feature(enable = "avx2,fma")]
+            fn compiled($($arg: $type),*) {
+                $portable
+            }
+            // SAFETY: `KERNELS` alone names this function, and only `kernels::table` hands `KERNELS` out, after
+            // the processor was seen to have both features.
+            unsafe { compiled($($arg),*) }
+        })*
+
+        /// The AVX2 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
+        pub(in crate::kernels) const KERNELS: Kernels = Kernels { level: Level::Avx2, $($name),* };
+    };
+}
+
+kernels! {
+    conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run(args, &LOOPS);
+    dense(args: &mut Dense<'_>) = portable::dense::run(args, &LOOPS);
+    depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run(args, &LOOPS);
+    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
+    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
+    batch_norm2d(data: &mut [f32], scale: &[f32], shift: &[f32])
+        = portable::batch_norm2d::batch_norm2d(data, scale, shift);
+    layernorm2d(data: &mut [f32], gamma: &[f32], beta: &[f32], eps: f32)
+        = portable::layernorm2d::layernorm2d(data, gamma, beta, eps);
+    grn(args: &mut Grn<'_>) = portable::grn::grn(args);
+    softmax(data: &mut [f32], row_elems: usize) = portable::softmax::softmax(data, row_elems);
+    activate(data: &mut [f32], activation: Activation) = portable::activation::activate(data, activation);
+    add(data: &mut [f32], other: &[f32]) = portable::add::add(data, other);
+    add_upsampled2x(data: &mut [f32], half: &[f32], half_w: usize, channels: usize)
+        = portable::add::upsampled2x(data, half, half_w, channels, add);
+}
