@@ -77,6 +77,29 @@ fn convolutions_have_no_weight_zero_point() {
 }
 
 #[test]
+fn a_residual_block_states_the_parameters_of_its_sum() {
+    let path = format!("{}/models/resnet_last_int8.nk", env!("CARGO_MANIFEST_DIR"));
+    let file = std::fs::read(path).expect("model");
+    let quant = Model::parse(&file).expect("valid").quant().expect("int8").offset();
+    // The block's convolutions are the second and third of the model.
+    let conv2 = quant + 8 + 2 * 32;
+    let error = |offset: usize, bytes: [u8; 4]| {
+        let mut file = file.clone();
+        file[conv2 + offset..conv2 + offset + 4].copy_from_slice(&bytes);
+        load_error(&file).to_string()
+    };
+    let place = "layer 2 (resnet_basic_block), byte 88: ";
+    let text = "bias scale of conv2: must be the scale of the block's output, above 0";
+    for scale in [0.0f32, -0.0, -0.5] {
+        assert_eq!(error(16, scale.to_le_bytes()), format!("{place}{text}"));
+    }
+    let text = "bias zero point of conv2: must be the zero point of the block's output, -128 to 127";
+    for zero_point in [-129i32, 128, i32::MIN, i32::MAX] {
+        assert_eq!(error(20, zero_point.to_le_bytes()), format!("{place}{text}"));
+    }
+}
+
+#[test]
 fn counts_must_match() {
     let cases = [
         (patched(QUAN + 4, &[0, 0]), "byte 124: QUAN count is 0, expected at least 1"),

@@ -16,6 +16,9 @@ pub enum Error {
     /// The file is well-formed but breaks a rule of ONNX.
     #[error("not a valid ONNX model: {0}")]
     Invalid(String),
+    /// The bytes are no TensorFlow Lite file, or break a rule of its format.
+    #[error("not a valid TensorFlow Lite model: {0}")]
+    TfliteFile(String),
     /// A file with weights is missing or too short, or lies elsewhere.
     #[error("external data of tensor \"{tensor}\": {found}")]
     ExternalData {
@@ -53,7 +56,9 @@ impl Error {
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Malformed { .. } | Self::Invalid(_) | Self::ExternalData { .. } => ErrorKind::Unreadable,
+            Self::Malformed { .. } | Self::Invalid(_) | Self::TfliteFile(_) | Self::ExternalData { .. } => {
+                ErrorKind::Unreadable
+            }
             Self::Memory { .. } | Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Usage(_) => ErrorKind::Usage,
         }

@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::graph::{Graph, Node, ValueId};
 use crate::identity::remove_identities;
 use crate::interpret::{compute, refusal};
+use crate::onnx::Notes;
 use crate::onnx::upgrade::{OLD_OPSET, upgrade_node};
-use crate::onnx::{Budget, Notes};
 use crate::refusal::Refusal;
 use crate::shapes::{Inference, call_of, infer_node, leave_out_unread_outputs, record, remove_dead_nodes};
 use crate::tensor::Tensor;

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! * [`onnx`]: reads ONNX files; [`onnx::load`] gives the simplified graph.
+//! * [`tflite`]: reads TensorFlow Lite files, translates and executes them; lowering and proof are the same.
+//! * [`source`]: a model of either kind.
 //! * [`graph`]: the graph of a model whatever file it came from; everything else works on it.
 //! * [`tensor`]: constants and intermediate results.
 //! * [`interpret`]: executes a graph in double precision, for constants and as the reference of the proof.
@@ -16,6 +18,7 @@
 //! * [`error`]: what is wrong with a file or its options.
 //! * [`refusal`]: why a node cannot be converted, and what would work.
 
+mod budget;
 pub mod error;
 pub mod fold;
 pub mod graph;
@@ -27,4 +30,6 @@ pub mod onnx;
 pub mod proof;
 pub mod refusal;
 mod shapes;
+pub mod source;
 pub mod tensor;
+pub mod tflite;

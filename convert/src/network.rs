@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use netkit::format::quant::QuantEntry;
 use netkit::format::records::Layer;
-use netkit::format::write::{CasesSpec, ModelSpec, Sink};
+use netkit::format::write::{CasesSpec, ModelSpec, QuantSpec, Sink};
 use netkit::format::{DType, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP, TensorEntry};
 
 use crate::refusal::Refusal;
@@ -34,8 +35,18 @@ pub enum Header {
 pub struct Array {
     /// Extents, one to four.
     pub dims: Vec<usize>,
-    /// Elements in row-major order; they are rounded to f32 when the file is written, and never before.
+    /// Elements in row-major order; they are rounded to f32 when the file is written, and never before. In an int8 network
+    /// whole numbers.
     pub elements: Vec<f64>,
+}
+
+/// Scales and zero points around a weight tensor of an int8 network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorQuant {
+    /// The descriptor.
+    pub entry: QuantEntry,
+    /// Scales of the weights for each channel; none where one counts for all.
+    pub channel_scales: Vec<f32>,
 }
 
 /// A layer with the tensors that it takes from the catalog, as pairs of weights and biases.
@@ -45,6 +56,8 @@ pub struct NetworkLayer {
     pub record: Layer,
     /// Weights and biases.
     pub tensors: Vec<(Array, Array)>,
+    /// In an int8 network: scales and zero points around each pair of tensors.
+    pub quant: Vec<TensorQuant>,
     /// Indices of the model's nodes that it computes.
     pub nodes: BTreeSet<usize>,
     /// How it came to be.
@@ -99,6 +112,11 @@ impl Network {
         self.layers.iter().map(|layer| layer.tensors.len()).sum()
     }
 
+    /// Whether it computes with int8 codes.
+    pub fn is_quantized(&self) -> bool {
+        self.layers.iter().any(|layer| !layer.quant.is_empty())
+    }
+
     /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         let pairs = self.layers.iter().flat_map(|layer| &layer.tensors);
@@ -135,18 +153,29 @@ impl Network {
     pub fn write(&self, cases: Option<CasesSpec<'_>>) -> Result<Vec<u8>, netkit::Error> {
         let records: Vec<Layer> = self.layers.iter().map(|layer| layer.record).collect();
         let pairs = || self.layers.iter().flat_map(|layer| &layer.tensors);
-        let (weights, weight_payload) = catalog(pairs().map(|(weights, _)| weights));
-        let (biases, bias_payload) = catalog(pairs().map(|(_, biases)| biases));
+        let is_quantized = self.is_quantized();
+        let (weight_type, bias_type) =
+            if is_quantized { (DType::Int8, DType::Int32) } else { (DType::Float32, DType::Float32) };
+        let (weights, weight_payload) = catalog(weight_type, pairs().map(|(weights, _)| weights));
+        let (biases, bias_payload) = catalog(bias_type, pairs().map(|(_, biases)| biases));
         let (network, input_rank, input_shape) = self.header.fields();
+        let quant: Vec<&TensorQuant> = self.layers.iter().flat_map(|layer| &layer.quant).collect();
+        let entries: Vec<QuantEntry> = quant.iter().map(|quant| quant.entry).collect();
+        let scales: Vec<Vec<u8>> = quant
+            .iter()
+            .map(|quant| quant.channel_scales.iter().flat_map(|scale| scale.to_le_bytes()).collect())
+            .collect();
+        let scales: Vec<&[u8]> = scales.iter().map(Vec::as_slice).collect();
+        let channel_scales = scales.iter().any(|scales| !scales.is_empty()).then_some(&scales[..]);
         let spec = ModelSpec {
-            version: 3,
+            version: if is_quantized { 4 } else { 3 },
             network,
             input_rank,
             input_shape,
             layers: &records,
             weights: &weights,
             biases: &biases,
-            quant: None,
+            quant: is_quantized.then_some(QuantSpec { entries: &entries, channel_scales }),
             weight_payload: &weight_payload,
             bias_payload: &bias_payload,
             cases,
@@ -177,13 +206,18 @@ impl Sink for Bytes {
 }
 
 /// Catalog entries and payload.
-fn catalog<'a>(arrays: impl Iterator<Item = &'a Array>) -> (Vec<TensorEntry>, Vec<u8>) {
+fn catalog<'a>(dtype: DType, arrays: impl Iterator<Item = &'a Array>) -> (Vec<TensorEntry>, Vec<u8>) {
     let (mut entries, mut payload) = (Vec::new(), Vec::new());
     for array in arrays {
         let mut dims = [0; 4];
         dims.iter_mut().zip(&array.dims).for_each(|(to, from)| *to = *from as u32);
-        entries.push(TensorEntry { rank: array.dims.len() as u8, dtype: DType::Float32, dims });
-        payload.extend(array.elements.iter().flat_map(|&element| (element as f32).to_le_bytes()));
+        entries.push(TensorEntry { rank: array.dims.len() as u8, dtype, dims });
+        let elements = array.elements.iter();
+        match dtype {
+            DType::Float32 => payload.extend(elements.flat_map(|&element| (element as f32).to_le_bytes())),
+            DType::Int8 => payload.extend(elements.map(|&element| element as i8 as u8)),
+            DType::Int32 => payload.extend(elements.flat_map(|&element| (element as i32).to_le_bytes())),
+        }
     }
     (entries, payload)
 }

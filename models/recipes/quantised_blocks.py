@@ -54,6 +54,12 @@ def resnet_projection_first_int8(rng):
 
 
 @recipe
+def resnet_shifted_int8(rng):
+    """Even and odd sizes whose padding lies behind the map only."""
+    return quantised(cnn(rng, 8, 7, 3).resnet_shifted(4, stride=2).resnet_shifted(4, stride=1), rng)
+
+
+@recipe
 def resnet_projection_same_channels_int8(rng):
     """Stride alone asks for the projection."""
     return quantised(cnn(rng, 5, 5, 4).add(r.resnet(4, 4, stride=2), r.conv2d(1, 2)), rng)

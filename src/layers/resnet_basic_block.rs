@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::format::records::ResnetBasicBlock;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Residual, Weighted};
-use crate::tensor::{Padding, Shape, Window};
+use crate::tensor::{Padding, Shape, Window, checked_product};
 
 /// Geometry of the convolutions; `shortcut` is the projection.
 struct Windows {
@@ -17,7 +17,7 @@ struct Windows {
 
 /// `[h, w, in]` to `[out_h, out_w, out]`.
 pub fn output_shape(record: &ResnetBasicBlock, input: Shape) -> Result<Shape, Error> {
-    windows(record, input).map(|windows| windows.second.output())
+    windows(record, input, KERNEL).map(|windows| windows.second.output())
 }
 
 /// Number of convolutions: 2, or 3 with a projection.
@@ -30,12 +30,20 @@ pub fn has_projection(record: &ResnetBasicBlock) -> bool {
     record.stride != 1 || record.in_channels != record.out_channels
 }
 
-fn windows(record: &ResnetBasicBlock, input: Shape) -> Result<Windows, Error> {
+/// Rows and columns of a kernel.
+const KERNEL: u32 = 3;
+/// The same of a first kernel whose first row and column are zeros: of a block whose padding lies behind the map only.
+const SHIFTED_KERNEL: u32 = 4;
+
+/// `first_kernel` is that of the first convolution; it has no effect on shapes.
+fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result<Windows, Error> {
     require_channels("in_channels", record.in_channels, input)?;
     require_positive("out_channels", record.out_channels)?;
     let (stride, channels) = (u32::from(record.stride), record.out_channels);
-    let first = Window::new(input, (3, 3), stride, Padding::same(1), channels)?;
-    let second = Window::new(first.output(), (3, 3), 1, Padding::same(1), channels)?;
+    let end = first_kernel - 2;
+    let pads = Padding { bottom: end, right: end, ..Padding::same(1) };
+    let first = Window::new(input, (first_kernel, first_kernel), stride, pads, channels)?;
+    let second = Window::new(first.output(), (KERNEL, KERNEL), 1, Padding::same(1), channels)?;
     let shortcut = if has_projection(record) {
         Some(Window::new(input, (1, 1), stride, Padding::default(), channels)?)
     } else {
@@ -44,14 +52,20 @@ fn windows(record: &ResnetBasicBlock, input: Shape) -> Result<Windows, Error> {
     Ok(Windows { first, second, shortcut })
 }
 
-/// Tensors, each followed in float models by the batch norm's scale and shift: `[out, 3, 3, in]`, `[out, 3, 3, out]`, and
-/// with a projection `[out, 1, 1, in]`.
+/// The kernel of the first convolution, which its tensor tells.
+fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
+    let shifted = checked_product(&[record.out_channels, SHIFTED_KERNEL, SHIFTED_KERNEL, record.in_channels]);
+    if shifted == Some(elements) { SHIFTED_KERNEL } else { KERNEL }
+}
+
+/// Tensors, each followed in float models by the batch norm's scale and shift: `[out, 3, 3, in]` or `[out, 4, 4, in]`,
+/// `[out, 3, 3, out]`, and with a projection `[out, 1, 1, in]`.
 ///
 /// In int8 models the sum has a scale of its own: the descriptor of the second convolution states it in its bias scale and
-/// bias zero point, which nothing else uses.
+/// bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
 pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape, input_quant) = (l.value, l.shape, l.quant);
-    let windows = windows(record, shape)?;
+    let windows = windows(record, shape, first_kernel(record, l.next_weight_elems()?))?;
     let first = Weighted { activation: Activation::Relu, ..take(l, windows.first)? };
     let second = take(l, windows.second)?;
     let sum_quant = if l.is_quantized() { Some(l.sum_params(&second)?) } else { None };

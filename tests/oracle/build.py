@@ -67,6 +67,14 @@ class Net:
         self._append(layer, None, channels * kh * kw)
         return self
 
+    def resnet_shifted(self, out_channels, stride):
+        """Append a ResNet block whose first convolution has a kernel of 4 rows and columns, the first ones zero."""
+        layer, channels = r.resnet(self.shape[2], out_channels, stride), self.shape[2]
+        first = len(self.model.weights)
+        self._append(layer, None, 16 * channels * out_channels)
+        self.model.weights[first][:, 0] = self.model.weights[first][:, :, 0] = 0
+        return self
+
     def _append(self, layer, pairs, elements):
         step = plan.step(layer, self.shape, self.taps, elements)
         if pairs is None:

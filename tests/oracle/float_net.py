@@ -13,13 +13,17 @@ class _Pairs:
     """Hands out weight and bias tensors in file order."""
 
     def __init__(self, model):
-        self._pairs = iter(zip(model.weights, model.biases, strict=True))
+        self._pairs = list(zip(model.weights, model.biases, strict=True))[::-1]
 
     def take(self):
-        return next(self._pairs)
+        return self._pairs.pop()
+
+    def next_size(self):
+        """Elements of the next weight tensor."""
+        return self._pairs[-1][0].size
 
     def finish(self):
-        if next(self._pairs, None) is not None:
+        if self._pairs:
             raise r.FormatError("tensors left over")
 
 
@@ -117,7 +121,8 @@ def _uib(layer, x, pairs):
 
 
 def _resnet(layer, x, pairs):
-    y = ops.relu(_conv_norm(x, pairs, g.square(3, layer.stride, 1)))
+    window = g.resnet_first_window(layer, pairs.next_size())
+    y = ops.relu(_conv_norm(x, pairs, window))
     y = _conv_norm(y, pairs, g.square(3, 1, 1))
     if g.resnet_has_projection(layer):
         x = _conv_norm(x, pairs, g.square(1, layer.stride, 0))

@@ -99,5 +99,12 @@ def uib_has_residual(layer):
     return layer.stride == 1 and layer.in_channels == layer.out_channels
 
 
+def resnet_first_window(layer, elements):
+    """Window of a ResNet block's first convolution: its tensor tells whether the kernel has 3 or 4 rows."""
+    shifted = elements == 16 * layer.in_channels * layer.out_channels
+    kernel, end = (4, 2) if shifted else (3, 1)
+    return Window(kernel, kernel, layer.stride, 1, 1, end, end)
+
+
 def resnet_has_projection(layer):
     return layer.stride != 1 or layer.in_channels != layer.out_channels

@@ -117,7 +117,7 @@ def _uib(net, layer, x):
 def _resnet(net, layer, x):
     """The second descriptor's bias scale and zero point are those of the sum."""
     first, second = net.take(), net.take()
-    y = ops.conv2d(x, *first, g.square(3, layer.stride, 1), r.RELU)
+    y = ops.conv2d(x, *first, g.resnet_first_window(layer, first[0].size), r.RELU)
     y = ops.conv2d(y, *second, g.square(3, 1, 1), r.NONE)
     other = net.tracked
     if g.resnet_has_projection(layer):

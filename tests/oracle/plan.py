@@ -78,11 +78,11 @@ def _uib(layer, shape, tensors):
     return (*size, layer.out_channels)
 
 
-def _resnet(layer, shape, tensors):
+def _resnet(layer, shape, tensors, elements):
     _same_channels(layer.in_channels, shape)
-    channels = layer.out_channels
-    size = g.square(3, layer.stride, 1).output(shape)
-    tensors.add_normalised(channels, 3, 3, layer.in_channels)
+    channels, first = layer.out_channels, g.resnet_first_window(layer, elements)
+    size = first.output(shape)
+    tensors.add_normalised(channels, first.height, first.width, layer.in_channels)
     tensors.add_normalised(channels, 3, 3, channels)
     if g.resnet_has_projection(layer):
         tensors.add_normalised(channels, 1, 1, layer.in_channels)
@@ -145,7 +145,7 @@ def _depthwise(layer, shape, tensors, elements):
 
 
 _MAP_KINDS = {
-    r.CONV2D: _conv2d, r.MOBILENETV4_UIB: _uib, r.RESNET_BASIC_BLOCK: _resnet,
+    r.CONV2D: _conv2d, r.MOBILENETV4_UIB: _uib,
     r.CONVNEXTV2_BLOCK: _convnext, r.BATCH_NORM2D: _norm, r.LAYERNORM2D: _norm,
     r.YOLOX_DECOUPLED_HEAD: _yolox_head,
 }
@@ -179,6 +179,8 @@ def _map_step(layer, shape, taps, elements, tensors):
         return (*g.pool_window(layer).output(shape), shape[2])
     if kind == r.DEPTHWISE_CONV2D:
         return _depthwise(layer, shape, tensors, elements)
+    if kind == r.RESNET_BASIC_BLOCK:
+        return _resnet(layer, shape, tensors, elements)
     if kind == r.FEATURE_TAP:
         _same_channels(layer.channels, shape)
         _require(layer.tap_id <= 3, "tap id above 3")

@@ -142,7 +142,7 @@ class _Quantiser:
     def _resnet(self, layer):
         """The sum's parameters go into the second convolution's bias parameters."""
         block_input, block_quant = self.maps, self.current
-        self._convolution(g.square(3, layer.stride, 1), r.RELU)
+        self._convolution(lambda weight: g.resnet_first_window(layer, weight.size), r.RELU)
         self._convolution(g.square(3, 1, 1), r.NONE)
         own, entry, other = self.maps, self.result.quant[-1], block_input
         if g.resnet_has_projection(layer):
@@ -153,7 +153,9 @@ class _Quantiser:
         self.current = entry.bias_scale, entry.bias_zero = affine(self.maps)
 
     def _convolution(self, window, activation):
+        """`window`, or a function of the weights that gives it."""
         weight, bias = self._folded()
+        window = window(weight) if callable(window) else window
         self._emit(weight, bias, lambda x: ops.conv2d(x, weight, bias, window), activation)
 
     def _uib_depthwise(self, kernel, stride, activation):

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use netkit::format::write::CasesSpec;
 use netkit::format::{Case, Values};
-use netkit_convert::graph::Graph;
 use netkit_convert::lower::Lowered;
 use netkit_convert::proof::{self, CaseData, MAX_CASE_FLOATS, MAX_CASES};
+use netkit_convert::source::Source;
 
 use super::{placement, unproved};
 use crate::args::ConvertArgs;
@@ -22,14 +22,16 @@ const MOST_ARRAY_BYTES: u64 = 64 << 20;
 pub(super) struct Cases {
     cases: Vec<(CaseData, Option<i32>)>,
     tolerance: f32,
+    /// Whether inputs are codes.
+    is_int8: bool,
 }
 
 /// The cases that were asked for.
-pub(super) fn gather(args: &ConvertArgs, graph: &Graph, lowered: &Lowered) -> Result<Option<Cases>, Failure> {
+pub(super) fn gather(args: &ConvertArgs, source: &Source<'_>, lowered: &Lowered) -> Result<Option<Cases>, Failure> {
     let cases = if let Some(path) = &args.tests {
         read(path, lowered)?
     } else if let Some(count) = args.embed_tests {
-        let cases = proof::embeddable_cases(graph, placement(lowered), usize::from(count), args.seed);
+        let cases = proof::embeddable_cases(source.reference(), placement(lowered), usize::from(count), args.seed);
         let cases = cases.map_err(|error| unproved(&args.model, error))?;
         if cases.is_empty() {
             let message =
@@ -42,7 +44,8 @@ pub(super) fn gather(args: &ConvertArgs, graph: &Graph, lowered: &Lowered) -> Re
     };
     let largest = cases.iter().flat_map(|(case, _)| &case.expected).fold(0.0f32, |most, y| most.max(y.abs()));
     let relative = args.tolerance.unwrap_or(proof::DEFAULT_TOLERANCE) as f32;
-    Ok(Some(Cases { cases, tolerance: relative * largest.max(1.0) }))
+    let is_int8 = lowered.network.is_quantized();
+    Ok(Some(Cases { cases, tolerance: relative * largest.max(1.0), is_int8 }))
 }
 
 /// All arrays of an archive by their names.
@@ -102,15 +105,17 @@ impl Cases {
     /// Calls `write` with the section of the file.
     pub(super) fn with_spec<T>(&self, write: impl FnOnce(CasesSpec<'_>) -> T) -> T {
         let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let codes = |values: &[f32]| values.iter().map(|&value| value as i8 as u8).collect();
+        let input = |values: &[f32]| if self.is_int8 { codes(values) } else { bytes(values) };
         let raw: Vec<(Vec<u8>, Vec<u8>)> =
-            self.cases.iter().map(|(case, _)| (bytes(&case.input), bytes(&case.expected))).collect();
+            self.cases.iter().map(|(case, _)| (input(&case.input), bytes(&case.expected))).collect();
         let cases: Vec<Case<'_>> = self
             .cases
             .iter()
             .zip(&raw)
             .map(|((case, label), (input, expected))| Case {
                 name: &case.name,
-                input: Values::Float32(input),
+                input: if self.is_int8 { Values::Int8(input) } else { Values::Float32(input) },
                 expected: Values::Float32(expected),
                 label: label.unwrap_or(-1),
             })

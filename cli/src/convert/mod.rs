@@ -1,17 +1,17 @@
-//! `netkit convert`: an ONNX model becomes a `.nk` model with the same answers, or nothing is written.
+//! `netkit convert`: an ONNX or TensorFlow Lite model becomes a `.nk` model with the same answers, or nothing is written.
 
 mod cases;
 mod report;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use netkit_convert::error::{Error, ErrorKind};
-use netkit_convert::graph::Graph;
 use netkit_convert::lower::{self, Lowered};
-use netkit_convert::onnx::{self, Notes, Options};
+use netkit_convert::onnx::Options;
 use netkit_convert::proof::{self, Placement, ProofError, ProofOptions};
 use netkit_convert::refusal::Refusal;
+use netkit_convert::source::Source;
 
 use crate::args::{ConvertArgs, ReportForm};
 use crate::atomic;
@@ -39,20 +39,21 @@ pub(crate) fn execute(args: &ConvertArgs, output: &mut Output) -> Result<Outcome
 fn convert(args: &ConvertArgs, target: &Path, report: &mut Report) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
     progress.update(0.0, "reading");
-    let (graph, notes) = read(args)?;
-    report.source(&graph, &notes);
+    let file = fs::read(&args.model).map_err(|error| Failure::file(&args.model, error))?;
+    let source = read(args, &file)?;
+    report.source(&source);
     progress.update(0.1, "converting");
     let options = lower::Options { lower_residual: args.lower_residual, keeps_linear_layers: args.no_optimize };
-    let lowered = lower::lower(&graph, options).map_err(|refusals| refused(&args.model, refusals))?;
+    let lowered = source.lower(options).map_err(|refusals| refused(&args.model, refusals))?;
     report.lowered(&lowered);
     let bytes = write(&lowered, None, &args.model)?;
     report.planned(&bytes).map_err(|error| Failure::model(target, &error))?;
     progress.update(0.2, "comparing with the source");
-    if !args.no_verify && !prove(args, &graph, &lowered, &bytes, report)? {
+    if !args.no_verify && !prove(args, &source, &lowered, &bytes, report)? {
         return Ok(Outcome::Negative);
     }
     progress.update(0.9, "writing");
-    let bytes = match cases::gather(args, &graph, &lowered)? {
+    let bytes = match cases::gather(args, &source, &lowered)? {
         Some(cases) => {
             report.cases(cases.len());
             cases.with_spec(|spec| write(&lowered, Some(spec), &args.model))?
@@ -64,18 +65,16 @@ fn convert(args: &ConvertArgs, target: &Path, report: &mut Report) -> Result<Out
     Ok(Outcome::Done)
 }
 
-fn read(args: &ConvertArgs) -> Result<(Graph, Notes), Failure> {
+fn read<'f>(args: &ConvertArgs, file: &'f [u8]) -> Result<Source<'f>, Failure> {
     let mut options = Options { outputs: args.outputs.clone(), ..Options::default() };
     let usage = |error: Error| Failure::Usage(error.to_string());
     args.input_shapes.iter().try_for_each(|text| options.add_input_shape(text)).map_err(usage)?;
     args.dimensions.iter().try_for_each(|text| options.add_dimension(text)).map_err(usage)?;
-    let bytes = fs::read(&args.model).map_err(|error| Failure::file(&args.model, error))?;
-    let folder = args.model.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    onnx::load(&bytes, Some(&folder), &options).map_err(|error| source(&args.model, error))
+    Source::read(file, &args.model, &options).map_err(|error| unread(&args.model, error))
 }
 
 /// The error about a source model, as the failure that has its exit code.
-fn source(model: &Path, error: Error) -> Failure {
+fn unread(model: &Path, error: Error) -> Failure {
     match error {
         Error::Unsupported(refusals) => refused(model, refusals),
         error => match error.kind() {
@@ -101,15 +100,15 @@ fn write(
 /// Compares both sides; false when they differ too much.
 fn prove(
     args: &ConvertArgs,
-    graph: &Graph,
+    source: &Source<'_>,
     lowered: &Lowered,
     bytes: &[u8],
     report: &mut Report,
 ) -> Result<bool, Failure> {
-    let usual = if lowered.approximations.is_empty() { proof::DEFAULT_TOLERANCE } else { APPROXIMATE_TOLERANCE };
+    let usual = if lowered.approximations.is_empty() { source.tolerance() } else { APPROXIMATE_TOLERANCE };
     let options = ProofOptions { seed: args.seed, tolerance: args.tolerance.unwrap_or(usual) };
-    let proof =
-        proof::prove(graph, bytes, placement(lowered), &options).map_err(|error| unproved(&args.model, error))?;
+    let proof = proof::prove(source.reference(), bytes, placement(lowered), &options)
+        .map_err(|error| unproved(&args.model, error))?;
     let passes = proof.passes();
     report.proof(&proof);
     Ok(passes)
@@ -122,7 +121,7 @@ fn placement(lowered: &Lowered) -> Placement<'_> {
 
 fn unproved(model: &Path, error: ProofError) -> Failure {
     match error {
-        ProofError::Source(error) => source(model, error),
+        ProofError::Source(error) => unread(model, error),
         error => Failure::file(model, error),
     }
 }

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use netkit::{MemoryPlan, Model};
-use netkit_convert::graph::Graph;
 use netkit_convert::lower::{Fate, Lowered};
-use netkit_convert::onnx::Notes;
 use netkit_convert::proof::Proof;
+use netkit_convert::source;
 use serde::Serialize;
 
 use crate::failure::{Failure, display};
@@ -37,7 +36,10 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 struct Source {
     producer: String,
-    opset: i64,
+    #[serde(skip)]
+    format: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opset: Option<i64>,
     nodes: usize,
     folded: usize,
     without_effect: usize,
@@ -111,15 +113,18 @@ impl Report {
         Self { schema: "netkit.convert/1", model: display(model), explain, ..Self::default() }
     }
 
-    pub(super) fn source(&mut self, graph: &Graph, notes: &Notes) {
+    pub(super) fn source(&mut self, source: &source::Source<'_>) {
+        let notes = source.notes();
+        let opset = source.graph().opset;
         self.source = Some(Source {
-            producer: notes.producer.clone(),
-            opset: graph.opset,
+            producer: notes.producer,
+            format: source.format(),
+            opset: (opset > 0).then_some(opset),
             nodes: notes.nodes_in_file,
             folded: notes.folded,
             without_effect: notes.removed_identities,
             unused: notes.removed_dead,
-            assumptions: notes.assumptions.clone(),
+            assumptions: notes.assumptions,
         });
     }
 
@@ -223,7 +228,7 @@ impl Report {
 impl Source {
     fn print(&self, model: &str, output: &mut Output) -> Result<(), Failure> {
         let producer = if self.producer.is_empty() { "unknown producer" } else { &self.producer };
-        writeln!(output, "{}: {}, opset {}, {} nodes", escaped(model), escaped(producer), self.opset, self.nodes)?;
+        writeln!(output, "{}: {}, {}, {} nodes", escaped(model), escaped(producer), self.format, self.nodes)?;
         let removed = [
             (self.folded, "computed once"),
             (self.without_effect, "without effect"),

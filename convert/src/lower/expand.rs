@@ -54,7 +54,14 @@ fn is_dense(ir: &Ir, id: Id) -> bool {
 pub fn identity(channels: usize, is_dense: bool) -> Conv {
     let mut weights = vec![0.0; channels * channels];
     weights.iter_mut().step_by(channels + 1).for_each(|weight| *weight = 1.0);
-    Conv { window: Window::POINT, weights, bias: vec![0.0; channels], activation: Activation::None, is_dense }
+    Conv {
+        window: Window::POINT,
+        weights,
+        bias: vec![0.0; channels],
+        activation: Activation::None,
+        is_dense,
+        quant: None,
+    }
 }
 
 /// The same filters, and behind them their negatives.
@@ -67,8 +74,13 @@ fn with_negatives(conv: &Conv) -> Conv {
 fn pad(ir: &mut Ir, id: Id, before: (usize, usize)) {
     let channels = ir.ops[id].extent.c;
     let window = Window { before, ..Window::POINT };
-    let conv =
-        Depthwise { window, weights: vec![1.0; channels], bias: vec![0.0; channels], activation: Activation::None };
+    let conv = Depthwise {
+        window,
+        weights: vec![1.0; channels],
+        bias: vec![0.0; channels],
+        activation: Activation::None,
+        quant: None,
+    };
     let (inputs, origin) = (ir.ops[id].inputs.clone(), ir.ops[id].origin.clone());
     ir.replace(id, Kind::Depthwise(conv), inputs, origin.by("zeros as padding of a depthwise convolution"));
 }

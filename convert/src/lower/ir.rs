@@ -1,7 +1,9 @@
 //! The graph between the model and the `.nk` layers: operations that a `.nk` layer can compute, and those that only patterns
 //! can resolve. Everything lies in memory as `[n][h][w][c]`; weights are `[filter][row][column][channel]` in f64.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use netkit::format::quant::QuantParams;
 
 use super::view::Axis;
 
@@ -118,6 +120,19 @@ impl Window {
     }
 }
 
+/// Scales and zero points around weighted sums of an int8 model, whose weights and biases are whole numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quant {
+    /// Of what is read.
+    pub input: QuantParams,
+    /// Of the weights: one, or one for each filter.
+    pub scales: Vec<f32>,
+    /// Zero point of the weights.
+    pub weight_zero_point: i32,
+    /// Of the result before an activation that is a table, behind one that is a clamp.
+    pub output: QuantParams,
+}
+
 /// Weighted sums over windows and channels. A dense layer is a convolution whose window is the whole map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conv {
@@ -131,6 +146,8 @@ pub struct Conv {
     pub activation: Activation,
     /// Whether the model has a matrix product here: it can be a dense layer.
     pub is_dense: bool,
+    /// In an int8 model.
+    pub quant: Option<Quant>,
 }
 
 impl Conv {
@@ -151,6 +168,8 @@ pub struct Depthwise {
     pub bias: Vec<f64>,
     /// Function of the result.
     pub activation: Activation,
+    /// In an int8 model.
+    pub quant: Option<Quant>,
 }
 
 /// `activation(x * scale + shift)`, with one scale and shift for each channel, or for each element of a row in memory order.
@@ -339,6 +358,8 @@ pub struct Ir {
     pub ops: Vec<Op>,
     /// The one that is asked for.
     pub output: Id,
+    /// Scales and zero points of the results of an int8 model.
+    pub params: BTreeMap<Id, QuantParams>,
 }
 
 impl Ir {

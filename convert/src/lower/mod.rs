@@ -15,12 +15,14 @@
 mod blocks;
 mod carry;
 mod emit;
-mod expand;
+pub(crate) mod expand;
 mod fuse;
-mod import;
+pub(crate) mod import;
 pub mod ir;
 mod leftovers;
 pub mod view;
+
+use import::Imported;
 
 use crate::graph::Graph;
 use crate::network::Network;
@@ -66,7 +68,11 @@ pub struct Lowered {
 
 /// Lowers a graph, or tells everything that stands in the way.
 pub fn lower(graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
-    let mut imported = import::import(graph)?;
+    lower_float(import::import(graph)?, graph, options)
+}
+
+/// Lowers operations in floats.
+pub(crate) fn lower_float(mut imported: Imported, graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
     let ir = &mut imported.ir;
     fuse::simplify(ir);
     blocks::recognise(ir);
@@ -80,7 +86,24 @@ pub fn lower(graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
     if !options.keeps_linear_layers {
         fuse::shrink(ir);
     }
-    let left = leftovers::refusals(ir, graph);
+    finish(imported, graph)
+}
+
+/// Lowers operations on int8 codes, whose rounding no rewrite of floats keeps.
+pub(crate) fn lower_int8(
+    mut imported: Imported,
+    graph: &Graph,
+    complete: impl FnOnce(&mut ir::Ir),
+) -> Result<Lowered, Vec<Refusal>> {
+    fuse::join_pads(&mut imported.ir);
+    blocks::recognise(&mut imported.ir);
+    complete(&mut imported.ir);
+    finish(imported, graph)
+}
+
+/// Emits a chain of operations that all have layers.
+fn finish(mut imported: Imported, graph: &Graph) -> Result<Lowered, Vec<Refusal>> {
+    let left = leftovers::refusals(&imported.ir, graph);
     if !left.is_empty() {
         return Err(left);
     }

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::onnx::budget::Budget;
 use crate::onnx::proto::TensorData;
 
 /// Files that belong to the model.

@@ -5,7 +5,6 @@
 //! ```
 
 mod attributes;
-mod budget;
 mod build;
 mod external;
 pub(crate) mod half;
@@ -20,11 +19,11 @@ mod wire;
 
 use std::path::Path;
 
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::fold::simplify;
 use crate::graph::Graph;
 
-pub(crate) use budget::Budget;
 pub(crate) use tensor_data::{element_type, whole_range};
 
 pub use notes::Notes;

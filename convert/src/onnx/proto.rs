@@ -3,8 +3,8 @@
 //! Field numbers are those of `onnx.proto`. Messages nest to a fixed depth here: graphs inside attributes are not
 //! entered.
 
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::onnx::budget::Budget;
 use crate::onnx::wire::{Message, Slice};
 
 /// Memory that a node, a value or an attribute takes at most, apart from lists and texts.

@@ -9,7 +9,7 @@ use crate::onnx::wire::{Field, Message};
 use crate::refusal::Refusal;
 use crate::tensor::{ElementType, Tensor, checked_elements};
 
-use super::budget::Budget;
+use crate::budget::Budget;
 
 /// The element type with a number of `TensorProto.DataType`; the name of the type if it is one that is not handled.
 pub(crate) fn element_type(number: i64) -> Result<ElementType, &'static str> {

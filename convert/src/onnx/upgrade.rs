@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::graph::{Attribute, Graph, Node, Value, ValueId};
 use crate::interpret::{Fault, refusal};
-use crate::onnx::Budget;
 use crate::refusal::Refusal;
 use crate::tensor::{Elements, Tensor};
 

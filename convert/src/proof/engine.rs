@@ -17,9 +17,6 @@ impl<'m> Engine<'m> {
     pub(super) fn load(nk: &'m [u8]) -> Result<Self, ProofError> {
         let model = Model::parse(nk).map_err(failure)?;
         model.check_payload().map_err(failure)?;
-        if model.is_quantized() {
-            return Err(ProofError::Engine("it is quantised".into()));
-        }
         let plan = MemoryPlan::of(&model).map_err(failure)?;
         let (input, output) = netkit::plan::shapes(&model).map_err(failure)?;
         let elements = |shape: netkit::tensor::Shape| shape.elements().map(|count| count as usize).map_err(failure);
@@ -36,9 +33,17 @@ impl<'m> Engine<'m> {
         self.output.len()
     }
 
+    /// The output for an input; both are codes in an int8 model.
     pub(super) fn run(&mut self, input: &[f32]) -> Result<&[f32], ProofError> {
         let mut network = Network::load_planned(&self.model, &self.plan, &mut self.arena).map_err(failure)?;
-        network.run(input, &mut self.output).map_err(failure)?;
+        if self.model.is_quantized() {
+            let codes: Vec<i8> = input.iter().map(|&code| code as i8).collect();
+            let mut output = vec![0i8; self.output.len()];
+            network.run_int8(&codes, &mut output).map_err(failure)?;
+            self.output.iter_mut().zip(output).for_each(|(to, code)| *to = f32::from(code));
+        } else {
+            network.run(input, &mut self.output).map_err(failure)?;
+        }
         Ok(&self.output)
     }
 }

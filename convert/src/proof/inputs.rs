@@ -44,6 +44,23 @@ impl fmt::Display for InputKind {
 /// Elements of an input in the order of the model.
 pub(super) fn values(graph: &Graph, input: ValueId, kind: InputKind, seed: u64) -> Vec<f32> {
     let count = graph.value(input).shape.iter().flatten().product();
+    let range = if kind == InputKind::Range { expected_range(graph, input) } else { (0.0, 1.0) };
+    reals(count, range, kind, seed)
+}
+
+/// Codes of an int8 input.
+pub(super) fn codes(count: usize, zero_point: i32, kind: InputKind, seed: u64) -> Vec<f32> {
+    // Numbers of variance 1 spread over most of the codes.
+    const STEPS: f32 = 48.0;
+    let code = |x: f32| (STEPS * x + zero_point as f32).round().clamp(-128.0, 127.0);
+    match kind {
+        InputKind::Range => reals(count, (-128.0, 128.0), kind, seed).into_iter().map(f32::floor).collect(),
+        _ => reals(count, (0.0, 1.0), kind, seed).into_iter().map(code).collect(),
+    }
+}
+
+/// Numbers; `range` counts for [`InputKind::Range`].
+pub(super) fn reals(count: usize, (low, high): (f64, f64), kind: InputKind, seed: u64) -> Vec<f32> {
     let mut random = Random(seed);
     let mut fill = |element: &mut dyn FnMut(&mut Random) -> f64| -> Vec<f32> {
         (0..count).map(|_| element(&mut random) as f32).collect()
@@ -53,10 +70,7 @@ pub(super) fn values(graph: &Graph, input: ValueId, kind: InputKind, seed: u64) 
         InputKind::SignFlipped => fill(&mut |random| -random.normal()),
         InputKind::Large => fill(&mut |random| 100.0 * random.normal()),
         InputKind::Zeros => vec![0.0; count],
-        InputKind::Range => {
-            let (low, high) = expected_range(graph, input);
-            fill(&mut |random| low + (high - low) * random.uniform())
-        }
+        InputKind::Range => fill(&mut |random| low + (high - low) * random.uniform()),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::graph::{Graph, ValueId};
 use crate::interpret::run;
 use crate::tensor::{Elements, Tensor};
+use crate::tflite;
 
 pub use inputs::InputKind;
 
@@ -95,9 +96,9 @@ pub enum ProofError {
 pub struct CaseData {
     /// Name of the case.
     pub name: String,
-    /// What is fed.
+    /// What is fed; codes of an int8 model.
     pub input: Vec<f32>,
-    /// What the source model computes.
+    /// What the source model computes; the numbers that codes stand for.
     pub expected: Vec<f32>,
 }
 
@@ -122,17 +123,77 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Runs a graph with one input and one output and the `.nk` model made from it on all kinds of inputs.
-pub fn prove(graph: &Graph, nk: &[u8], placement: Placement<'_>, options: &ProofOptions) -> Result<Proof, ProofError> {
-    let (input, output) = only_ports(graph)?;
+/// A source model that can be executed. int8 models take and give codes.
+pub trait Reference {
+    /// Elements of its only input and its only output.
+    fn elements(&self) -> Result<(usize, usize), ProofError>;
+
+    /// An input.
+    fn input(&self, kind: InputKind, seed: u64) -> Result<Vec<f32>, ProofError>;
+
+    /// The output.
+    fn run(&self, input: &[f32]) -> Result<Vec<f64>, ProofError>;
+
+    /// The number that an element of the output stands for.
+    fn real(&self, output: f64) -> f64 {
+        output
+    }
+}
+
+impl Reference for Graph {
+    fn elements(&self) -> Result<(usize, usize), ProofError> {
+        let (input, output) = only_ports(self)?;
+        Ok((elements(self, input), elements(self, output)))
+    }
+
+    fn input(&self, kind: InputKind, seed: u64) -> Result<Vec<f32>, ProofError> {
+        only_ports(self).map(|(input, _)| inputs::values(self, input, kind, seed))
+    }
+
+    fn run(&self, input: &[f32]) -> Result<Vec<f64>, ProofError> {
+        reference(self, only_ports(self)?.0, input)
+    }
+}
+
+impl Reference for tflite::Source<'_> {
+    fn elements(&self) -> Result<(usize, usize), ProofError> {
+        Ok((self.input_elements(), self.output_elements()))
+    }
+
+    fn input(&self, kind: InputKind, seed: u64) -> Result<Vec<f32>, ProofError> {
+        Ok(match self.is_int8() {
+            true => inputs::codes(self.input_elements(), self.input_zero_point(), kind, seed),
+            false => inputs::reals(self.input_elements(), (0.0, 1.0), kind, seed),
+        })
+    }
+
+    fn run(&self, input: &[f32]) -> Result<Vec<f64>, ProofError> {
+        Ok(tflite::Source::run(self, input)?)
+    }
+
+    fn real(&self, output: f64) -> f64 {
+        match self.output_params().filter(|_| self.is_int8()) {
+            Some((scale, zero_point)) => f64::from(scale) * (output - f64::from(zero_point)),
+            None => output,
+        }
+    }
+}
+
+/// Runs a source model and the `.nk` model made from it on all kinds of inputs.
+pub fn prove(
+    source: &dyn Reference,
+    nk: &[u8],
+    placement: Placement<'_>,
+    options: &ProofOptions,
+) -> Result<Proof, ProofError> {
+    let (fed, given) = source.elements()?;
     let mut engine = engine::Engine::load(nk)?;
-    let fed = elements(graph, input);
     check_places("input", fed, engine.input_elements(), placement.input)?;
-    check_places("output", elements(graph, output), engine.output_elements(), placement.output)?;
+    check_places("output", given, engine.output_elements(), placement.output)?;
     let mut comparisons = Vec::new();
     for kind in InputKind::ALL {
-        let values = inputs::values(graph, input, kind, options.seed);
-        let expected = reference(graph, input, &values)?;
+        let values = source.input(kind, options.seed)?;
+        let expected = source.run(&values)?;
         let memory = engine.run(&to_memory(&values, placement.input))?;
         comparisons.push(compare(kind, &expected, &from_memory(memory, placement.output)));
     }
@@ -142,21 +203,21 @@ pub fn prove(graph: &Graph, nk: &[u8], placement: Placement<'_>, options: &Proof
 /// Test cases with answers of the interpreter: at most `count`, and none if the model is too large for them. Cases
 /// whose answer is not finite are left out.
 pub fn embeddable_cases(
-    graph: &Graph,
+    source: &dyn Reference,
     placement: Placement<'_>,
     count: usize,
     seed: u64,
 ) -> Result<Vec<CaseData>, ProofError> {
-    let (input, output) = only_ports(graph)?;
-    if elements(graph, input).max(elements(graph, output)) > MAX_CASE_FLOATS {
+    let (fed, given) = source.elements()?;
+    if fed.max(given) > MAX_CASE_FLOATS {
         return Ok(Vec::new());
     }
     let mut cases = Vec::new();
     for index in 0..count.min(MAX_CASES) {
         // Large inputs drive activations into saturation, which makes poor tests.
         let kind = [InputKind::Normal, InputKind::Range, InputKind::SignFlipped, InputKind::Zeros][index % 4];
-        let values = inputs::values(graph, input, kind, seed.wrapping_add(index as u64));
-        let expected: Vec<f32> = reference(graph, input, &values)?.iter().map(|&y| y as f32).collect();
+        let values = source.input(kind, seed.wrapping_add(index as u64))?;
+        let expected: Vec<f32> = source.run(&values)?.iter().map(|&y| source.real(y) as f32).collect();
         if expected.iter().all(|y| y.is_finite()) {
             cases.push(CaseData {
                 name: format!("{kind} {index}"),

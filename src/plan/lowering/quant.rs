@@ -144,11 +144,14 @@ impl<'m> Lowering<'m, '_> {
     /// bias scale.
     pub fn sum_params(&self, last: &Weighted) -> Result<QuantParams, Error> {
         let params = self.descriptor(last)?.bias;
-        if params.scale > 0.0 && (-128..=127).contains(&params.zero_point) {
-            return Ok(params);
+        let wrong = |field, note| Err(Error::new(ErrorKind::Quant).field(field).note(note));
+        if params.scale <= 0.0 {
+            return wrong("bias scale of conv2", "must be the scale of the block's output, above 0");
         }
-        let error = Error::new(ErrorKind::Quant).field("bias scale and zero point of conv2");
-        Err(error.note("must hold those of the block's output"))
+        if !(-128..=127).contains(&params.zero_point) {
+            return wrong("bias zero point of conv2", "must be the zero point of the block's output, -128 to 127");
+        }
+        Ok(params)
     }
 
     /// Per-channel weight scales of a step: none, or one for each channel.

@@ -23,10 +23,12 @@ fn block(ir: &Ir, main: Id, shortcut: Id, reads: &[usize]) -> Option<([Conv; 2],
     let (second, middle) = conv(ir, main, reads, Activation::None)?;
     let (first, x) = conv(ir, middle, reads, Activation::Relu)?;
     let stride = first.window.stride;
-    if !is_3x3(first.window, stride) || !is_3x3(second.window, 1) || stride > 255 {
+    let is_first = is_3x3(first.window, stride) && first.window.before.0 <= 1 && first.window.before.1 <= 1;
+    if !is_first || !is_3x3(second.window, 1) || second.window.before != (1, 1) || stride > 255 {
         return None;
     }
-    // The layer's padding is 1 on all sides; the extents tell the same of the model's.
+    // The layer's padding is 1 on all sides, or that of the first convolution lies behind the map only; the extents tell the
+    // same of the model's.
     let (input, extent) = (ir.ops[x].extent, ir.ops[main].extent);
     let expected = |size: usize| (size - 1) / stride + 1;
     let keeps_size = ir.ops[middle].extent == extent
@@ -47,5 +49,5 @@ fn block(ir: &Ir, main: Id, shortcut: Id, reads: &[usize]) -> Option<([Conv; 2],
 }
 
 fn is_3x3(window: Window, stride: usize) -> bool {
-    window == Window { kernel: (3, 3), stride, before: (1, 1) }
+    (window.kernel, window.stride) == ((3, 3), stride)
 }

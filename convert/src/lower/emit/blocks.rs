@@ -4,8 +4,9 @@
 use netkit::format::records::{ChannelsEps, Layer, MobilenetV4Uib, ResnetBasicBlock};
 use netkit::layers::mobilenetv4_uib::expanded_channels;
 
+use super::geometry::{self, Fit};
 use super::{Fitted, Unfit, array, extents, vector};
-use crate::lower::ir::{Conv, ConvNext, Depthwise, Id, Ir, Uib};
+use crate::lower::ir::{Conv, ConvNext, Depthwise, Id, Ir, Quant, Uib, Window};
 use crate::network::Array;
 
 type Tensors = Vec<(Array, Array)>;
@@ -23,13 +24,39 @@ pub fn resnet(
         out_channels: output.c as u32,
         stride: convolutions[0].window.stride as u8,
     };
-    let tensors = convolutions.iter().chain(shortcut).flat_map(convolution).collect();
-    (Layer::ResnetBasicBlock(record), tensors, None)
+    let [first, second] = convolutions;
+    let (first, is_shifted) = padded_before(first);
+    let tensors = [&first, second].into_iter().chain(shortcut).flat_map(convolution).collect();
+    let rewrite = is_shifted.then_some("kernel of 4x4 because the padding lies behind the map only");
+    (Layer::ResnetBasicBlock(record), tensors, rewrite)
+}
+
+/// The first convolution of a block, which has one row and column of padding before the map: a kernel of 4x4 has zeros there.
+fn padded_before(conv: &Conv) -> (Conv, bool) {
+    let Window { kernel, before, .. } = conv.window;
+    let missing = |before: usize| 1 - before.min(1);
+    if before == (1, 1) {
+        return (conv.clone(), false);
+    }
+    let axis = |before: usize| Fit { grown: missing(before), kernel: 4, pad: 1, extra: 1 };
+    let fits = [axis(before.0), axis(before.1)];
+    debug_assert_eq!(kernel, (3, 3));
+    let weights = geometry::grow(&conv.weights, conv.window, fits, conv.channels());
+    let window = Window { kernel: (4, 4), before: (1, 1), ..conv.window };
+    (Conv { window, weights, ..conv.clone() }, true)
 }
 
 /// A universal inverted bottleneck; the format wants a multiple of 8 expanded channels, so there may be more, all zero.
 pub fn uib(ir: &Ir, id: Id, block: &Uib) -> Fitted {
     let (input, output) = extents(ir, id);
+    let own = block.project.quant.as_ref().map(|quant| quant.output);
+    if own.is_some() && own != ir.params.get(&id).copied() {
+        return Err(Unfit {
+            found: "a sum whose scale and zero point are not those of the last convolution".into(),
+            reason: "an int8 inverted bottleneck adds in the scale of its last convolution",
+            advice: "quantise so that both have the same scale",
+        });
+    }
     let expanded = block.expand.bias.len();
     let padded = expanded.next_multiple_of(8);
     let kernel = |conv: &Option<Depthwise>| conv.as_ref().map_or(0, |conv| conv.window.kernel.0 as u8);
@@ -73,20 +100,29 @@ pub fn convnext(ir: &Ir, id: Id, block: &ConvNext) -> (Layer, Tensors, Option<&'
     (Layer::ConvNextV2Block(record), tensors, None)
 }
 
-fn convolution(conv: &Conv) -> [(Array, Array); 2] {
+fn convolution(conv: &Conv) -> Tensors {
     let (filters, kernel) = (conv.bias.len(), conv.window.kernel);
     let weights = array(&[filters, kernel.0, kernel.1, conv.channels()], &conv.weights);
-    [(weights, vector(&conv.bias)), unit_norm(filters)]
+    with_norm(weights, &conv.bias, conv.quant.is_some())
 }
 
-fn depthwise(conv: &Depthwise) -> [(Array, Array); 2] {
+fn depthwise(conv: &Depthwise) -> Tensors {
     let (channels, kernel) = (conv.bias.len(), conv.window.kernel);
     let weights = array(&[channels, kernel.0, kernel.1], &conv.weights);
-    [(weights, vector(&conv.bias)), unit_norm(channels)]
+    with_norm(weights, &conv.bias, conv.quant.is_some())
 }
 
-fn unit_norm(channels: usize) -> (Array, Array) {
-    (vector(&vec![1.0; channels]), vector(&vec![0.0; channels]))
+/// Weights and bias, and in float models a batch norm that changes nothing.
+fn with_norm(weights: Array, bias: &[f64], is_quantized: bool) -> Tensors {
+    let norm = (vector(&vec![1.0; bias.len()]), vector(&vec![0.0; bias.len()]));
+    std::iter::once((weights, vector(bias))).chain((!is_quantized).then_some(norm)).collect()
+}
+
+/// A scale for filters of nothing but zeros.
+fn grow_scales(quant: &mut Option<Quant>, filters: usize) {
+    if let Some(quant) = quant.as_mut().filter(|quant| quant.scales.len() > 1) {
+        quant.scales.resize(filters, 1.0);
+    }
 }
 
 /// More filters, all zero.
@@ -94,6 +130,7 @@ fn with_filters(conv: &Conv, filters: usize) -> Conv {
     let mut grown = conv.clone();
     grown.weights.resize(conv.weights.len() / conv.bias.len() * filters, 0.0);
     grown.bias.resize(filters, 0.0);
+    grow_scales(&mut grown.quant, filters);
     grown
 }
 
@@ -102,6 +139,7 @@ fn with_channels(conv: &Depthwise, channels: usize) -> Depthwise {
     let mut grown = conv.clone();
     grown.weights.resize(conv.window.area() * channels, 0.0);
     grown.bias.resize(channels, 0.0);
+    grow_scales(&mut grown.quant, channels);
     grown
 }
 

@@ -104,6 +104,7 @@ fn scale_and_shift(ir: &Ir, id: Id, affine: &Affine) -> Fitted {
         weights: affine.scale.clone(),
         bias: affine.shift.clone(),
         activation: affine.activation,
+        quant: None,
     };
     let (record, tensors, _) = depthwise(ir, id, &conv)?;
     Ok((record, tensors, Some("activation on a depthwise convolution of single pixels")))

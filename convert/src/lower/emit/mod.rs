@@ -7,6 +7,7 @@ mod blocks;
 mod geometry;
 mod maps;
 mod order;
+mod quant;
 mod rows;
 
 use netkit::format::records::{ActivationCode, Layer};
@@ -62,7 +63,7 @@ pub fn emit(imported: &mut Imported, graph: &Graph) -> Result<Network, Vec<Refus
     }
     let (mut layers, mut refusals) = (Vec::new(), Vec::new());
     let mut take = |id: Id, fitted: Fitted| match fitted {
-        Ok((record, tensors, rewrite)) => layers.push(layer(&ir.ops[id], record, tensors, rewrite)),
+        Ok((record, tensors, rewrite)) => layers.push(layer(ir, id, record, tensors, rewrite)),
         Err(unfit) => refusals.extend(refuse(&ir.ops[id], unfit)),
     };
     chain.iter().for_each(|&id| take(id, maps::fit(ir, id)));
@@ -87,9 +88,11 @@ pub fn emit(imported: &mut Imported, graph: &Graph) -> Result<Network, Vec<Refus
     Ok(Network { header, layers, input, output })
 }
 
-fn layer(op: &Op, record: Layer, tensors: Vec<(Array, Array)>, rewrite: Option<&'static str>) -> NetworkLayer {
-    let rewrites = op.origin.rewrites.iter().copied().chain(rewrite).collect();
-    NetworkLayer { record, tensors, nodes: op.origin.nodes.clone(), rewrites }
+fn layer(ir: &Ir, id: Id, record: Layer, tensors: Vec<(Array, Array)>, rewrite: Option<&'static str>) -> NetworkLayer {
+    let origin = &ir.ops[id].origin;
+    let rewrites = origin.rewrites.iter().copied().chain(rewrite).collect();
+    let quant = if tensors.is_empty() { Vec::new() } else { quant::of(ir, id) };
+    NetworkLayer { record, tensors, quant, nodes: origin.nodes.clone(), rewrites }
 }
 
 /// Whether a dense layer can compute it: rows in, rows out.

@@ -44,7 +44,8 @@ pub fn restore(imported: &mut Imported) -> Result<(), Unfit> {
     let mut weights = vec![0.0; elements * elements];
     order.into_iter().enumerate().for_each(|(row, column)| weights[row * elements + column] = 1.0);
     let window = Window { kernel: (extent.h, extent.w), stride: 1, before: (0, 0) };
-    let conv = Conv { window, weights, bias: vec![0.0; elements], activation: Activation::None, is_dense: true };
+    let conv =
+        Conv { window, weights, bias: vec![0.0; elements], activation: Activation::None, is_dense: true, quant: None };
     let origin = ir.ops[ir.output].origin.clone().by("a matrix puts the output in the model's order");
     let row = Extent { h: 1, w: 1, c: elements, ..extent };
     let output = ir.push(Op { kind: Kind::Conv(conv), inputs: vec![ir.output], extent: row, origin });

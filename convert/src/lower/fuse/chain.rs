@@ -53,5 +53,5 @@ fn product(first: &Conv, second: &Conv, window: Window) -> Conv {
         }
     }
     let is_dense = first.is_dense && second.is_dense;
-    Conv { window, weights, bias, activation: second.activation, is_dense }
+    Conv { window, weights, bias, activation: second.activation, is_dense, quant: None }
 }

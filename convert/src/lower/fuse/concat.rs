@@ -18,7 +18,7 @@ pub fn merge(ir: &mut Ir, id: Id, reads: &[usize]) -> bool {
     let windows = branches.iter().map(|branch| Some(branch.window()));
     let window = windows.reduce(|a, b| common_window(a?, b?)).flatten();
     let Some(window) = window else { return false };
-    let mut conv = Conv { window, weights: Vec::new(), bias: Vec::new(), activation, is_dense: false };
+    let mut conv = Conv { window, weights: Vec::new(), bias: Vec::new(), activation, is_dense: false, quant: None };
     for branch in &branches {
         let part = branch.widened(window, channels);
         conv.weights.extend(part.weights);

@@ -23,6 +23,7 @@ impl Linear {
             weights: affine.scale.clone(),
             bias: affine.shift.clone(),
             activation: affine.activation,
+            quant: None,
         })
     }
 
@@ -88,7 +89,7 @@ impl Linear {
                     }
                 }
                 let (bias, activation) = (conv.bias.clone(), conv.activation);
-                Conv { window, weights, bias, activation, is_dense: false }
+                Conv { window, weights, bias, activation, is_dense: false, quant: None }
             }
         }
     }
@@ -103,7 +104,7 @@ impl Linear {
                 weights[channel * window.area() + to] = conv.weights[channel * conv.window.area() + from];
             }
         }
-        Some(Depthwise { window, weights, bias: conv.bias.clone(), activation: conv.activation })
+        Some(Depthwise { window, weights, bias: conv.bias.clone(), activation: conv.activation, quant: None })
     }
 }
 

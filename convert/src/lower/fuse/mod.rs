@@ -19,7 +19,7 @@ mod pool;
 pub use linear::{Linear, common_window};
 pub use matching::{is_about, orders, origin_down_to};
 
-use super::ir::{Id, Ir};
+use super::ir::{Id, Ir, Kind};
 
 /// A rewrite of the operation `id`; `reads` tells how often each result is read. Answers whether it changed something.
 type Rule = fn(ir: &mut Ir, id: Id, reads: &[usize]) -> bool;
@@ -45,6 +45,15 @@ const RULES: &[Rule] = &[
 /// Applies all rules until none fits.
 pub fn simplify(ir: &mut Ir) {
     while apply(ir, RULES) {}
+}
+
+/// Joins zeros around a map to the convolutions behind them, and nothing else.
+pub fn join_pads(ir: &mut Ir) {
+    for id in ir.order() {
+        if matches!(ir.ops[id].kind, Kind::Conv(_) | Kind::Depthwise(_)) {
+            while pad::into_reader(ir, id, &[]) {}
+        }
+    }
 }
 
 /// Multiplies linear layers in a row, once blocks have been recognised.

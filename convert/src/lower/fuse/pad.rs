@@ -27,6 +27,7 @@ pub fn into_reader(ir: &mut Ir, id: Id, _: &[usize]) -> bool {
                 weights: vec![1.0 / area as f64; channels * area],
                 bias: vec![0.0; channels],
                 activation: Activation::None,
+                quant: None,
             });
         }
         _ => return false,

@@ -82,7 +82,7 @@ impl Filters<'_> {
                 weights[channel * window.area() + at] = self.weights[filter * self.taps.count() + tap];
             }
         }
-        Depthwise { window, weights, bias, activation: Activation::None }
+        Depthwise { window, weights, bias, activation: Activation::None, quant: None }
     }
 
     /// Filters over all channels, with zeros for those outside of the filter's group.
@@ -100,7 +100,7 @@ impl Filters<'_> {
                 }
             }
         }
-        Conv { window, weights, bias: self.bias.clone(), activation: Activation::None, is_dense: false }
+        Conv { window, weights, bias: self.bias.clone(), activation: Activation::None, is_dense: false, quant: None }
     }
 }
 

@@ -81,6 +81,7 @@ fn product(
         bias: vec![0.0; columns],
         activation: Activation::None,
         is_dense: true,
+        quant: None,
     });
     if is_permuted {
         return Ok(call.push_rewritten(kind, &[x], (extent, view), "columns put in the order of memory"));

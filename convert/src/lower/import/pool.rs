@@ -48,6 +48,7 @@ pub fn average_pool(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
         weights: kernel.repeat(x.extent.c),
         bias: vec![0.0; x.extent.c],
         activation: Activation::None,
+        quant: None,
     });
     let view = view(&x, extent);
     Ok(call.push_rewritten(kind, &[&x], (extent, view), "average with a constant divisor as a depthwise convolution"))
