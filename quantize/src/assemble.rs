@@ -43,23 +43,32 @@ pub struct QuantizedLayer {
     pub output: QuantParams,
 }
 
-/// Chooses all scales and makes all integers.
-pub fn quantize(form: &[FormLayer], values: &Values, options: Options) -> Vec<QuantizedLayer> {
-    let mut input = choose_for_input(&values.input, options.method);
-    let mut layers = Vec::new();
-    for (layer, values) in form.iter().zip(&values.layers) {
-        let quantized = Quantizer { layer, values, options, input }.run();
-        input = quantized.output;
-        layers.push(quantized);
-    }
-    layers
+/// A model with its integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantized {
+    /// Scale and zero point of the input.
+    pub input: QuantParams,
+    /// The layers.
+    pub layers: Vec<QuantizedLayer>,
 }
 
-/// The int8 file of layers that came from this float model.
-pub fn assemble(float: &Model<'_>, layers: &[QuantizedLayer], cases: Option<CasesSpec<'_>>) -> Result<Vec<u8>, Error> {
+/// Chooses all scales and makes all integers.
+pub fn quantize(form: &[FormLayer], values: &Values, options: Options) -> Quantized {
+    let mut input = choose_for_input(&values.input, options.method);
+    let mut quantized = Quantized { input, layers: Vec::new() };
+    for (layer, values) in form.iter().zip(&values.layers) {
+        let layer = Quantizer { layer, values, options, input }.run();
+        input = layer.output;
+        quantized.layers.push(layer);
+    }
+    quantized
+}
+
+/// The int8 file of a model that came from this float model.
+pub fn assemble(float: &Model<'_>, quantized: &Quantized, cases: Option<CasesSpec<'_>>) -> Result<Vec<u8>, Error> {
     let header = float.header();
-    let records: Vec<Layer> = layers.iter().map(|layer| layer.record).collect();
-    let linears = || layers.iter().flat_map(|layer| &layer.linears);
+    let records: Vec<Layer> = quantized.layers.iter().map(|layer| layer.record).collect();
+    let linears = || quantized.layers.iter().flat_map(|layer| &layer.linears);
     let entries: Vec<QuantEntry> = linears().map(|(entry, ..)| *entry).collect();
     let weights: Vec<TensorEntry> = linears().map(|(.., dims)| entry(DType::Int8, dims)).collect();
     let biases: Vec<TensorEntry> =

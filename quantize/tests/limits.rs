@@ -111,8 +111,8 @@ fn results_do_not_depend_on_the_order_of_samples_or_on_threads() {
         let form = form::form(&bytes).expect("a form");
         let values = calibrate::calibrate(&bytes, &form, samples, &mut |_| ()).expect("values");
         let options = Options { method: Method::Mse, per_channel: true };
-        let layers = assemble::quantize(&form, &values, options);
-        assemble::assemble(&Model::parse(&bytes).expect("a model"), &layers, None).expect("a file")
+        let quantized = assemble::quantize(&form, &values, options);
+        assemble::assemble(&Model::parse(&bytes).expect("a model"), &quantized, None).expect("a file")
     };
     let first = int8(&samples);
     samples.reverse();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use netkit_convert::error::{Error, ErrorKind};
 use netkit_convert::graph::Graph;
 use netkit_convert::lower::{self, Lowered};
+use netkit_convert::network::Port;
 use netkit_convert::onnx::{self, Notes, Options};
 use netkit_convert::proof::{self, Placement, ProofError, ProofOptions};
 use netkit_convert::refusal::Refusal;
@@ -62,6 +63,20 @@ fn convert(args: &ConvertArgs, target: &Path, report: &mut Report) -> Result<Out
     atomic::write(target, &bytes, "the model")?;
     report.written(target, bytes.len());
     Ok(Outcome::Done)
+}
+
+/// The `.nk` model of an ONNX model that leaves nothing open, proven, and how its input lies in memory.
+pub(crate) fn float_model(model: &Path, progress: &mut Progress) -> Result<(Vec<u8>, Port), Failure> {
+    let args = ConvertArgs { model: model.to_owned(), ..ConvertArgs::default() };
+    let (graph, _) = read(&args)?;
+    let lowered = lower::lower(&graph, lower::Options::default()).map_err(|refusals| refused(model, refusals))?;
+    let bytes = write(&lowered, None, model)?;
+    progress.update(0.05, "comparing with the source");
+    if !prove(&args, &graph, &lowered, &bytes, &mut Report::new(model, false))? {
+        let message = "the .nk model that it becomes does not give the same answers";
+        return Err(Failure::file(model, message).with_hint("`netkit convert` tells how they differ"));
+    }
+    Ok((bytes, lowered.network.input))
 }
 
 fn read(args: &ConvertArgs) -> Result<(Graph, Notes), Failure> {

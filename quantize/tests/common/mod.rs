@@ -179,8 +179,8 @@ impl Made {
 pub fn quantize(float: &[u8], samples: &[Vec<f32>], others: &[Vec<f32>], options: Options) -> Result<Made, Error> {
     let form = form::form(float)?;
     let values = calibrate::calibrate(float, &form, samples, &mut |_| ())?;
-    let layers = assemble::quantize(&form, &values, options);
-    let int8 = assemble::assemble(&netkit::Model::parse(float)?, &layers, None)?;
+    let quantized = assemble::quantize(&form, &values, options);
+    let int8 = assemble::assemble(&netkit::Model::parse(float)?, &quantized, None)?;
     let samples = evaluate::evaluate(float, &int8, &form, others, &mut |_| ())?;
     Ok(Made { int8, samples })
 }
