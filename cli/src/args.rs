@@ -20,7 +20,7 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 A relative MODEL path that is not found is tried once more in the parent folder.
 
-Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used, 4 a model that has no .nk form.";
+Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used, 4 a model that has no .nk form, or no int8 form.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
