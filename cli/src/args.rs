@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use netkit_quantize::range::Method;
 
 /// Inspects, runs, tests and measures neural networks in .nk files.
 #[derive(Debug, Parser)]
@@ -19,12 +20,14 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 A relative MODEL path that is not found is tried once more in the parent folder.
 
-Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used, 4 a model that has no .nk form.";
+Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3 a file that cannot be read, written or used, 4 a model that has no .nk form, or no int8 form.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Turn an ONNX model into a .nk model with the same answers, and prove it
     Convert(ConvertArgs),
+    /// Turn a float model into an int8 model, and tell layer by layer what that costs
+    Quantize(QuantizeArgs),
     /// Describe a model: layers, memory, tensors
     Inspect(InspectArgs),
     /// Run a model on one input and print the output
@@ -106,12 +109,17 @@ pub(crate) struct PrepareArgs {
     /// Then divide by this, one number or one for each channel
     #[arg(long, value_name = "X,...", value_parser = number, value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) std: Vec<f32>,
-    /// Order of arrays and values
-    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Layout::Nhwc)]
-    pub(crate) layout: Layout,
+    /// Order of arrays and values [default: nhwc]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub(crate) layout: Option<Layout>,
 }
 
 impl PrepareArgs {
+    /// The order of arrays and values.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout.unwrap_or_default()
+    }
+
     /// True when values are changed, not only their order.
     pub(crate) fn changes_values(&self) -> bool {
         self.scale.is_some() || !self.mean.is_empty() || !self.std.is_empty()
@@ -194,7 +202,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(is_fit).ok_or_else(|| "must be above 0 and at most 3600".to_owned())
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConvertArgs {
     /// The .onnx file
     #[arg(value_name = "MODEL.onnx")]
@@ -240,9 +248,63 @@ pub(crate) struct ConvertArgs {
     pub(crate) explain: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, clap::Args)]
+pub(crate) struct QuantizeArgs {
+    /// The float .nk file, or an .onnx file, which is converted first
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// The file to write
+    #[arg(short = 'o', long = "out", value_name = "FILE.nk")]
+    pub(crate) output: PathBuf,
+    /// Inputs as the model will see them, one sample per row or image: a folder of PNG images, x.npy, x.npz, x.npz:NAME,
+    /// x.csv, or @x.f32 for raw little-endian float32; in the order of the .onnx file if MODEL is one, unless --layout says
+    /// otherwise
+    #[arg(long, value_name = "DIR|FILE|@FILE")]
+    pub(crate) calib: String,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
+    /// How ranges are chosen: minmax, percentile, percentile=99.9 or mse
+    #[arg(long, value_name = "METHOD", value_parser = method, default_value = "minmax")]
+    pub(crate) method: Method,
+    /// One weight scale for each tensor instead of one for each output channel
+    #[arg(long)]
+    pub(crate) per_tensor: bool,
+    /// Take this many samples, drawn at random if there are more
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) samples: u32,
+    /// Start of the random draw
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Right class of each sample, one number on each line: tells the accuracy of both models
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Embed the first N samples as test cases with the answers of the int8 model; with --labels, those that it reads
+    /// correctly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) embed_tests: Option<u8>,
+    /// Print one JSON document (schema netkit.quantize/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `minmax`, `mse`, or `percentile` with a number of percent.
+fn method(text: &str) -> Result<Method, String> {
+    let percent = match text {
+        "minmax" => return Ok(Method::MinMax),
+        "mse" => return Ok(Method::Mse),
+        "percentile" => 99.99,
+        _ => text.strip_prefix("percentile=").and_then(|number| number.parse().ok()).unwrap_or(f64::NAN),
+    };
+    if (50.0..=100.0).contains(&percent) {
+        return Ok(Method::Percentile(1.0 - percent / 100.0));
+    }
+    Err("must be minmax, mse, percentile or percentile=P with P from 50 to 100".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportForm {
     /// For people
+    #[default]
     Text,
     /// One document
     Json,

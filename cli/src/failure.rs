@@ -99,7 +99,7 @@ impl Failure {
             Self::Usage(message) | Self::File { message, .. } => Cow::Borrowed(message),
             Self::Unsupported { refusals, .. } => Cow::Owned(match &refusals[..] {
                 [refusal] => refusal.clone(),
-                _ => format!("{} parts have no .nk form:\n  {}", refusals.len(), refusals.join("\n  ")),
+                _ => format!("{} parts cannot be converted:\n  {}", refusals.len(), refusals.join("\n  ")),
             }),
             Self::Stdout(error) => Cow::Owned(error.to_string()),
         }

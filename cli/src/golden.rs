@@ -56,7 +56,7 @@ pub(crate) fn execute(args: &TestArgs, folder: &Path, out: &mut Output) -> Resul
     let tolerance = args.tolerance.or(embedded).unwrap_or(TOLERANCE);
     let verdicts = outputs.0.iter().map(|layer| {
         let golden = files.get(&layer.facts.index);
-        golden.map_or(Ok(Verdict::Skipped), |path| layer.compare(path, tolerance, args.prepare.layout))
+        golden.map_or(Ok(Verdict::Skipped), |path| layer.compare(path, tolerance, args.prepare.layout()))
     });
     let verdicts: Vec<Verdict> = verdicts.collect::<Result<_, _>>()?;
     print(&outputs.0, &verdicts, tolerance, out)

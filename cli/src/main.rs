@@ -1,8 +1,9 @@
-//! The `netkit` command: inspects, runs, tests and measures `.nk` models.
+//! The `netkit` command: makes, inspects, runs, tests and measures `.nk` models.
 //!
 //! ```text
 //! args.rs         the command line
 //! convert/        netkit convert: the crate netkit-convert does the work, this is its command line and report
+//! quantize/       netkit quantize: the same with the crate netkit-quantize
 //! inspect/        netkit inspect: facts.rs gathers them as serializable structs, text.rs prints them for people
 //! run.rs          netkit run
 //! test.rs         netkit test
@@ -39,6 +40,7 @@ mod npy;
 mod npz;
 mod output;
 mod progress;
+mod quantize;
 mod run;
 mod runner;
 mod test;
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
 fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Convert(args) => convert::execute(args, output),
+        Command::Quantize(args) => quantize::execute(args, output),
         Command::Inspect(args) => inspect::execute(args, output),
         Command::Run(args) => run::execute(args, output),
         Command::Test(args) => test::execute(args, output),

@@ -9,7 +9,7 @@ use netkit::regression::{self, Options};
 use netkit::{Error, Model};
 use serde::Serialize;
 
-use crate::args::{Layout, TestArgs};
+use crate::args::TestArgs;
 use crate::failure::{Failure, Outcome, display};
 use crate::golden;
 use crate::model_file::ModelFile;
@@ -61,7 +61,7 @@ pub(crate) fn execute(args: &TestArgs, out: &mut Output) -> Result<Outcome, Fail
     if let Some(folder) = &args.per_layer {
         return golden::execute(args, folder, out);
     }
-    if args.prepare.changes_values() || args.prepare.layout != Layout::Nhwc {
+    if args.prepare.changes_values() || args.prepare.layout.is_some() {
         return Err(Failure::Usage("--scale, --mean, --std and --layout belong to --per-layer".to_owned()));
     }
     let detail = match (args.json, args.quiet) {

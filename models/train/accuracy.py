@@ -76,6 +76,11 @@ def command_runner(path, command, folder):
     return run
 
 
+def correct(run, images, labels):
+    """How many images `run` gives the largest score for the right digit."""
+    return sum(int(np.argmax(run(image)) == label) for image, label in zip(images, labels))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, help="an .onnx or .nk file")
@@ -91,8 +96,8 @@ def main():
             run = command_runner(options.model, options.command, folder)
         else:
             run = Library(options.model, options.library)
-        correct = sum(int(np.argmax(run(image)) == label) for image, label in zip(images, labels))
-    print(f"{options.model.name}: {correct} of {len(labels)} digits, {correct / len(labels):.2%}")
+        right = correct(run, images, labels)
+    print(f"{options.model.name}: {right} of {len(labels)} digits, {right / len(labels):.2%}")
 
 
 if __name__ == "__main__":

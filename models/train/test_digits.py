@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import digits
+from oracle import container
 from oracle.prng import Prng
 
 HERE = Path(__file__).resolve().parent
@@ -63,6 +64,20 @@ class Cases(unittest.TestCase):
                 self.assertLess(len(data), 1 << 20)
                 for trace in (b"stack_trace", b".py", b"external"):
                     self.assertNotIn(trace, data)
+
+
+class Models(unittest.TestCase):
+    """The `.nk` files; `quantize.py` writes them."""
+
+    def test_each_carries_a_case_of_each_digit(self):
+        for name in MODELS:
+            for form, dtype in (("", np.float32), ("_int8", np.int8)):
+                with self.subTest(name + form):
+                    model = container.load(HERE.parent / f"{name}{form}.nk")
+                    self.assertEqual([case.label for case in model.cases], list(range(10)))
+                    self.assertTrue(all(case.inputs.dtype == dtype for case in model.cases))
+                    for case in model.cases:
+                        self.assertEqual(int(np.argmax(case.expected)), case.label)
 
 
 if __name__ == "__main__":

@@ -270,11 +270,7 @@ unsafe fn describe(blob: &[u8], info: *mut nk_arch_info_t) -> Result<(), Error> 
 
 fn recommended(blob: &[u8]) -> Result<usize, Error> {
     let model = Model::parse(blob)?;
-    let plan = handle::plan(&model)?;
-    let element = if model.is_quantized() { size_of::<i8>() } else { size_of::<f32>() };
-    let tensors = (plan.input.elements()? as usize + plan.output.elements()? as usize) * element;
-    let peak = plan.arena_bytes.saturating_add(tensors);
-    Ok(peak.saturating_add(peak / 8).saturating_add(64 * 1024))
+    handle::plan(&model)?.recommended_arena_bytes()
 }
 
 fn or_zero(result: Result<usize, Error>) -> usize {

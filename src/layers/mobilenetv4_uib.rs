@@ -47,15 +47,22 @@ pub fn expanded_channels(record: &MobilenetV4Uib) -> Result<u32, Error> {
     Ok(if rounded < (0.9 * exact) as u32 { rounded + DIVISOR } else { rounded })
 }
 
+/// Strides of the depthwise convolutions before and after the expansion.
+pub fn strides(record: &MobilenetV4Uib) -> (u32, u32) {
+    let stride = u32::from(record.stride);
+    match (record.middle_dw_downsample != 0, record.middle_dw_kernel != 0) {
+        (true, true) => (1, stride),
+        (true, false) => (stride, stride),
+        (false, _) => (stride, 1),
+    }
+}
+
 fn windows(record: &MobilenetV4Uib, input: Shape) -> Result<Windows, Error> {
     require_channels("in_channels", record.in_channels, input)?;
     require_positive("out_channels", record.out_channels)?;
     require_positive("stride", u32::from(record.stride))?;
     let expanded = expanded_channels(record)?;
-    let stride = u32::from(record.stride);
-    let middle_carries_stride = record.middle_dw_downsample != 0 && record.middle_dw_kernel != 0;
-    let start_stride = if middle_carries_stride { 1 } else { stride };
-    let middle_stride = if record.middle_dw_downsample != 0 { stride } else { 1 };
+    let (start_stride, middle_stride) = strides(record);
 
     let start = depthwise_window(record.start_dw_kernel, start_stride, input)?;
     let shape = start.map_or(input, |window| window.output());

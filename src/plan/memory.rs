@@ -99,6 +99,14 @@ impl MemoryPlan {
         })
     }
 
+    /// Arena bytes for the model with its input and output, an eighth more, and 64 KiB for what else an arena holds.
+    pub fn recommended_arena_bytes(&self) -> Result<usize, Error> {
+        let element = if self.input_quant.is_some() { size_of::<i8>() } else { size_of::<f32>() };
+        let tensors = (self.input.elements()? as usize + self.output.elements()? as usize) * element;
+        let peak = self.arena_bytes.saturating_add(tensors);
+        Ok(peak.saturating_add(peak / 8).saturating_add(64 * 1024))
+    }
+
     /// How activations were placed, for [`super::for_each_layer`].
     pub(crate) fn placement(&self) -> Scheme {
         self.placement

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use netkit_convert::error::{Error, ErrorKind};
 use netkit_convert::lower::{self, Lowered};
+use netkit_convert::network::Port;
 use netkit_convert::onnx::Options;
 use netkit_convert::proof::{self, Placement, ProofError, ProofOptions};
 use netkit_convert::refusal::Refusal;
@@ -63,6 +64,21 @@ fn convert(args: &ConvertArgs, target: &Path, report: &mut Report) -> Result<Out
     atomic::write(target, &bytes, "the model")?;
     report.written(target, bytes.len());
     Ok(Outcome::Done)
+}
+
+/// The `.nk` model of a source model that leaves nothing open, proven, and how its input lies in memory.
+pub(crate) fn float_model(model: &Path, progress: &mut Progress) -> Result<(Vec<u8>, Port), Failure> {
+    let args = ConvertArgs { model: model.to_owned(), ..ConvertArgs::default() };
+    let file = fs::read(model).map_err(|error| Failure::file(model, error))?;
+    let source = read(&args, &file)?;
+    let lowered = source.lower(lower::Options::default()).map_err(|refusals| refused(model, refusals))?;
+    let bytes = write(&lowered, None, model)?;
+    progress.update(0.05, "comparing with the source");
+    if !prove(&args, &source, &lowered, &bytes, &mut Report::new(model, false))? {
+        let message = "the .nk model that it becomes does not give the same answers";
+        return Err(Failure::file(model, message).with_hint("`netkit convert` tells how they differ"));
+    }
+    Ok((bytes, lowered.network.input))
 }
 
 fn read<'f>(args: &ConvertArgs, file: &'f [u8]) -> Result<Source<'f>, Failure> {

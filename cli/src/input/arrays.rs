@@ -24,7 +24,7 @@ pub(super) fn read_npz(path: &Path, name: Option<&str>, wanted: &Wanted, kind: K
 }
 
 /// Index of the array `name`, or of the only one.
-fn member(names: &[String], name: Option<&str>) -> Result<usize, String> {
+pub(super) fn member(names: &[String], name: Option<&str>) -> Result<usize, String> {
     let list = || escaped(&names.join(", ")).into_owned();
     match name {
         Some(name) => {

@@ -4,6 +4,7 @@
 //! numbers.rs   numbers on the command line
 //! arrays.rs    .npy files, and .npz archives of them
 //! images.rs    PNG images
+//! samples.rs   many inputs: rows of arrays, lines, folders of images
 //! prepare.rs   layout, scale, mean and standard deviation
 //! ```
 
@@ -11,6 +12,7 @@ mod arrays;
 mod images;
 mod numbers;
 mod prepare;
+pub(crate) mod samples;
 
 use std::fs::File;
 use std::io::Read;
@@ -131,7 +133,7 @@ impl ValueFile {
 /// -128 and 127.
 pub(crate) fn read(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareArgs) -> Result<Vec<f32>, Failure> {
     prepare::check(prepare, shape)?;
-    let wanted = Wanted::of(shape, prepare.layout);
+    let wanted = Wanted::of(shape, prepare.layout());
     let (mut values, scale) = match Source::named(argument) {
         Source::Numbers => (parse_for(argument, &wanted, kind)?, 1.0),
         Source::Values(ValueFile::Raw(path)) => (read_raw(&path, &wanted, kind)?, 1.0),
@@ -142,13 +144,13 @@ pub(crate) fn read(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareAr
                 let failure = Failure::file(&path, "an image, but --raw takes int8");
                 return Err(failure.with_hint("leave out --raw"));
             }
-            if prepare.layout == Layout::Nchw {
+            if prepare.layout() == Layout::Nchw {
                 return Err(Failure::Usage("--layout nchw is for arrays and values; images need none".to_owned()));
             }
             (images::read(&path, shape)?, images::SCALE)
         }
     };
-    if prepare.layout == Layout::Nchw {
+    if prepare.layout() == Layout::Nchw {
         values = prepare::channels_last(&values, shape);
     }
     prepare::normalize(&mut values, shape.c as usize, prepare, scale);
@@ -157,7 +159,7 @@ pub(crate) fn read(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareAr
 
 fn parse_for(text: &str, wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
     let invalid = |reason| Failure::Usage(format!("invalid --input values: {reason}"));
-    let values = numbers::parse(text).map_err(invalid)?;
+    let values = numbers::parse(text, numbers::MOST_ON_COMMAND_LINE).map_err(invalid)?;
     if values.len() != wanted.elements {
         return Err(Failure::Usage(format!("--input has {}, but {wanted}", counted(values.len()))));
     }

@@ -3,10 +3,11 @@
 use netkit::format::MAX_CASE_FLOATS;
 
 /// Most values on the command line; longer inputs come from a file.
-const MOST_VALUES: usize = MAX_CASE_FLOATS as usize;
+pub(super) const MOST_ON_COMMAND_LINE: usize = MAX_CASE_FLOATS as usize;
 
-/// Numbers separated by blanks and commas; a number also ends where the next one begins, as in `1-2`.
-pub(super) fn parse(text: &str) -> Result<Vec<f32>, String> {
+/// Numbers separated by blanks and commas; a number also ends where the next one begins, as in `1-2`; at most
+/// `most`.
+pub(super) fn parse(text: &str, most: usize) -> Result<Vec<f32>, String> {
     let is_separator = |c: char| c.is_ascii_whitespace() || c == ',';
     let mut rest = text.trim_start_matches(is_separator);
     let mut values = Vec::new();
@@ -17,8 +18,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<f32>, String> {
             let at = text.len() - rest.len() + 1;
             return Err(format!("\"{}\" at character {at} is not a number", junk.escape_default()));
         };
-        if values.len() == MOST_VALUES {
-            return Err(format!("more than {MOST_VALUES} values; give a file: --input x.npy or --input @x.f32"));
+        if values.len() == most {
+            return Err(format!("more than {most} values; give a file: --input x.npy or --input @x.f32"));
         }
         values.push(value);
         rest = rest[number.len()..].trim_start_matches(is_separator);
@@ -60,6 +61,10 @@ fn number_prefix(text: &str) -> &str {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Vec<f32>, String> {
+        super::parse(text, MOST_ON_COMMAND_LINE)
+    }
+
     #[test]
     fn values_are_separated_by_blanks_and_commas_in_any_mix() {
         assert_eq!(parse("1,2"), Ok(vec![1.0, 2.0]));
@@ -91,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_number_of_values_is_limited() {
-        assert!(parse(&"0,".repeat(MOST_VALUES)).is_ok());
-        assert!(parse(&"0,".repeat(MOST_VALUES + 1)).is_err_and(|text| text.contains("16384")));
+        assert!(parse(&"0,".repeat(MOST_ON_COMMAND_LINE)).is_ok());
+        assert!(parse(&"0,".repeat(MOST_ON_COMMAND_LINE + 1)).is_err_and(|text| text.contains("16384")));
     }
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 
 /// Refuses what does not fit the model's input.
 pub(super) fn check(args: &PrepareArgs, shape: Shape) -> Result<(), Failure> {
-    if args.layout == Layout::Nchw && shape.is_rows {
+    if args.layout() == Layout::Nchw && shape.is_rows {
         let message = "--layout nchw is for models that take [height, width, channels]; this one takes rows";
         return Err(Failure::Usage(message.to_owned()));
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn each_channel_has_its_mean_and_deviation() {
-        let args = PrepareArgs { scale: Some(2.0), mean: vec![1.0, 2.0], std: vec![0.5], layout: Layout::Nhwc };
+        let args = PrepareArgs { scale: Some(2.0), mean: vec![1.0, 2.0], std: vec![0.5], layout: None };
         let mut values = [1.0, 1.0, 2.0, 3.0];
         normalize(&mut values, 2, &args, 1.0);
         assert_eq!(values, [2.0, 0.0, 6.0, 8.0]);

@@ -5,11 +5,9 @@ use netkit::format::quant::{QuantEntry, QuantParams};
 use netkit::format::records::ActivationCode;
 use netkit::format::{Layer, QuantSection, kind_name};
 use netkit::kernels::Activation;
-use netkit::plan::lowering::table_activation;
+use netkit::plan::lowering::{SIGMOID_OUTPUT, table_activation};
 use netkit::text::General;
 
-/// What a softmax writes, whatever its descriptor says.
-const SOFTMAX_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 256.0, zero_point: -128 };
 /// Relative difference of two scales that are meant to be the same.
 const SAME: f32 = 1e-6;
 /// The second convolution of a ResNet block, whose descriptor also has the sum's parameters, and the projection.
@@ -20,7 +18,7 @@ const RESNET_SHORTCUT: usize = 2;
 pub(crate) fn then(layer: &Layer, index: usize, entry: &QuantEntry) -> Option<(&'static str, QuantParams)> {
     match layer {
         Layer::ResnetBasicBlock(_) if index == RESNET_SECOND => Some(("sum", entry.bias)),
-        Layer::Dense(dense) if dense.activation == ActivationCode::SOFTMAX => Some(("softmax", SOFTMAX_OUTPUT)),
+        Layer::Dense(dense) if dense.activation == ActivationCode::SOFTMAX => Some(("softmax", SIGMOID_OUTPUT)),
         _ => {
             let (code, alpha) = activation(layer)?;
             let (_, params) = table_activation(with_table(code, alpha)?, entry)?;

@@ -28,6 +28,9 @@ _netkit() {
             netkit,inspect)
                 cmd="netkit__subcmd__inspect"
                 ;;
+            netkit,quantize)
+                cmd="netkit__subcmd__quantize"
+                ;;
             netkit,run)
                 cmd="netkit__subcmd__run"
                 ;;
@@ -46,6 +49,9 @@ _netkit() {
             netkit__subcmd__help,inspect)
                 cmd="netkit__subcmd__help__subcmd__inspect"
                 ;;
+            netkit__subcmd__help,quantize)
+                cmd="netkit__subcmd__help__subcmd__quantize"
+                ;;
             netkit__subcmd__help,run)
                 cmd="netkit__subcmd__help__subcmd__run"
                 ;;
@@ -59,7 +65,7 @@ _netkit() {
 
     case "${cmd}" in
         netkit)
-            opts="-h -V --color --help --version convert inspect run test bench help"
+            opts="-h -V --color --help --version convert quantize inspect run test bench help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -161,7 +167,7 @@ _netkit() {
             return 0
             ;;
         netkit__subcmd__help)
-            opts="convert inspect run test bench help"
+            opts="convert quantize inspect run test bench help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -230,6 +236,20 @@ _netkit() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        netkit__subcmd__help__subcmd__quantize)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         netkit__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -270,6 +290,72 @@ _netkit() {
                     return 0
                     ;;
                 --memory-svg)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        netkit__subcmd__quantize)
+            opts="-o -h --out --calib --scale --mean --std --layout --method --per-tensor --samples --seed --labels --embed-tests --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --calib)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mean)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --std)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --layout)
+                    COMPREPLY=($(compgen -W "nhwc nchw" -- "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --labels)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --embed-tests)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -30,6 +30,7 @@ never\t'Never'"
 complete -c netkit -n "__fish_netkit_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print version'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
@@ -53,6 +54,24 @@ complete -c netkit -n "__fish_netkit_using_subcommand convert" -l lower-residual
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l no-verify -d 'Write without comparing with the source model'
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l explain -d 'Tell for each node of the source which layers compute it'
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -s o -l out -d 'The file to write' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l calib -d 'Inputs as the model will see them, one sample per row or image: a folder of PNG images, x.npy, x.npz, x.npz:NAME, x.csv, or @x.f32 for raw little-endian float32; in the order of the .onnx file if MODEL is one, unless --layout says otherwise' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l mean -d 'Then subtract this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l std -d 'Then divide by this, one number or one for each channel' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l layout -d 'Order of arrays and values [default: nhwc]' -r -f -a "nhwc\t'Height, width, channels: as models take it'
+nchw\t'Channels, height, width'"
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l method -d 'How ranges are chosen: minmax, percentile, percentile=99.9 or mse' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l samples -d 'Take this many samples, drawn at random if there are more' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l seed -d 'Start of the random draw' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l labels -d 'Right class of each sample, one number on each line: tells the accuracy of both models' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l embed-tests -d 'Embed the first N samples as test cases with the answers of the int8 model; with --labels, those that it reads correctly' -r
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l per-tensor -d 'One weight scale for each tensor instead of one for each output channel'
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -l json -d 'Print one JSON document (schema netkit.quantize/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand quantize" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l svg -d 'Draw the network to this file' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l memory-svg -d 'Draw the plan of the activations to this file: steps against addresses' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
@@ -68,7 +87,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Inp
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l mean -d 'Then subtract this, one number or one for each channel' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l std -d 'Then divide by this, one number or one for each channel' -r
-complete -c netkit -n "__fish_netkit_using_subcommand run" -l layout -d 'Order of arrays and values' -r -f -a "nhwc\t'Height, width, channels: as models take it'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -l layout -d 'Order of arrays and values [default: nhwc]' -r -f -a "nhwc\t'Height, width, channels: as models take it'
 nchw\t'Channels, height, width'"
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s o -l output -d 'File for the output: y.npy, or @y.f32 for raw little-endian float32' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l top -d 'Print the K largest outputs instead of all' -r
@@ -85,7 +104,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand test" -s i -l input -d 'Ta
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l mean -d 'Then subtract this, one number or one for each channel' -r
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l std -d 'Then divide by this, one number or one for each channel' -r
-complete -c netkit -n "__fish_netkit_using_subcommand test" -l layout -d 'Order of arrays and values' -r -f -a "nhwc\t'Height, width, channels: as models take it'
+complete -c netkit -n "__fish_netkit_using_subcommand test" -l layout -d 'Order of arrays and values [default: nhwc]' -r -f -a "nhwc\t'Height, width, channels: as models take it'
 nchw\t'Channels, height, width'"
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l tolerance -d 'Largest difference of a layer; that of the test section if not given' -r
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
@@ -104,9 +123,10 @@ never\t'Never'"
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Also measure each layer, in as many runs again'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

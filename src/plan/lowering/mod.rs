@@ -28,7 +28,7 @@ mod tensors;
 
 pub use emit::{Residual, Weighted};
 pub(super) use params::input_params;
-pub use params::table_activation;
+pub use params::{SIGMOID_OUTPUT, TANH_OUTPUT, table_activation};
 #[cfg(feature = "int8")]
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};

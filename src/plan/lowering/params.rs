@@ -4,7 +4,7 @@ use crate::format::quant::{QuantEntry, QuantParams};
 use crate::format::{Layer, Model};
 use crate::kernels::Activation;
 
-/// Output of sigmoid and softmax: 0 to 255/256.
+/// Output of sigmoid and softmax, whatever the descriptor says: 0 to 255/256.
 pub const SIGMOID_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 256.0, zero_point: -128 };
 /// Output of tanh: -1 to 127/128.
 pub const TANH_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 128.0, zero_point: 0 };
