@@ -1,5 +1,7 @@
 //! Shapes and size arithmetic that cannot overflow unnoticed.
 
+use core::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, ErrorKind};
@@ -163,10 +165,15 @@ impl Window {
     }
 
     /// Output columns whose window lies inside the input from its first to its last column.
-    pub fn interior_columns(&self) -> core::ops::Range<usize> {
+    pub fn interior_columns(&self) -> Range<usize> {
+        self.columns_inside(0..self.kernel_w as usize)
+    }
+
+    /// Output columns for which these columns of the kernel lie inside the input.
+    pub fn columns_inside(&self, taps: Range<usize>) -> Range<usize> {
         let (stride, pad) = (self.stride as usize, self.pad_left as usize);
-        let first = pad.div_ceil(stride);
-        let last_start = (self.in_w as usize + pad).checked_sub(self.kernel_w as usize);
+        let first = pad.saturating_sub(taps.start).div_ceil(stride);
+        let last_start = (self.in_w as usize + pad).checked_sub(taps.end);
         let end = last_start.map_or(0, |start| start / stride + 1).min(self.out_w as usize);
         first.min(end)..end
     }

@@ -15,9 +15,9 @@ use core::ops::Range;
 use crate::kernels::args::Conv2d;
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::panel::{Chunk, Chunks, Panel, Span, can_finish, with_stride};
+use crate::kernels::portable::panel::{Chunk, Chunks, Panel, Span, scale_panel, with_stride};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
-use crate::tensor::Window;
+use crate::tensor::{Taps, Window};
 
 /// Input elements that are kept in the cache while all weights pass.
 const BLOCK_ELEMS: usize = 32 * 1024;
@@ -109,7 +109,7 @@ fn strip<'a>(
 fn in_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
     let outputs = args.epilogue.bias.len();
     let mut first = 0;
-    if args.scratch.is_empty() || !can_finish(&args.epilogue) {
+    if args.scratch.is_empty() {
         return first;
     }
     while let Some(product) = loops.widest(outputs - first) {
@@ -130,6 +130,7 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
         let Some(weights) = args.scratch.get_mut(..chunk.rows * chunk.len * width) else { break };
         let from = chunk.row * row_len + chunk.first;
         (product.transpose)(args.weights, kernel_elems(&window), first, from, weights);
+        scale_panel(&args.epilogue, first, weights, width);
         for y in 0..window.out_h as usize {
             let start = y * window.out_w as usize * pitch + args.columns.first + first;
             let output = args.output.get_mut(start..).unwrap_or_default();
@@ -157,28 +158,45 @@ fn add_row(
 ) {
     let channels = window.in_c as usize;
     let stretch = window.in_w as usize * channels;
-    let interior = window.interior_columns();
     let rows = window.rows_at(y);
     let row = rows.first.max(chunk.row);
     let pieces = (rows.first + rows.count).min(chunk.row + chunk.rows).saturating_sub(row);
-    let mut x = 0;
-    while x < span.pixels {
-        // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a span of its own.
-        let pixels = if interior.contains(&x) { interior.end - x } else { 1 };
-        let columns = window.columns_at(x);
-        let (left, right) = (columns.first * channels, (columns.first + columns.count) * channels);
+    // Adds what some taps contribute to some columns, which share them.
+    let mut add = |columns: Range<usize>, taps: Taps, fresh: bool| {
+        let (left, right) = (taps.first * channels, (taps.first + taps.count) * channels);
         let first = left.max(chunk.first);
         let len = right.min(chunk.first + chunk.len).saturating_sub(first);
         let pieces = if len == 0 { 0 } else { pieces };
-        if pieces > 0 || span.fresh {
-            let start = (rows.input + row - rows.first) * stretch + columns.input * channels + first - left;
+        if pieces > 0 || fresh {
+            let start = (rows.input + row - rows.first) * stretch + taps.input * channels + first - left;
             let panel = (row - chunk.row) * chunk.len + first - chunk.first;
             let rows = Rows { pieces, stretch, step: window.step(channels), len };
             let panel = Panel { weights: weights.get(panel * product.outputs..).unwrap_or_default(), step: chunk.len };
-            let output = output.get_mut(x * span.pitch..).unwrap_or_default();
-            (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, Span { pixels, ..span });
+            let span = Span { pixels: columns.len(), pitch: span.pitch, fresh };
+            let output = output.get_mut(columns.start * span.pitch..).unwrap_or_default();
+            (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, span);
         }
-        x += pixels;
+    };
+    if let Some(tap) = chunk.only_tap(channels) {
+        // The pixels that have this tap inside the input lie evenly in it, those at the border, too.
+        let inside = window.columns_inside(tap..tap + 1);
+        let is_all = pieces > 0 && inside == (0..span.pixels);
+        if span.fresh && !is_all {
+            add(0..span.pixels, Taps { first: chunk.first / channels.max(1), count: 0, input: 0 }, true);
+        }
+        if !inside.is_empty() {
+            let input = window.step(inside.start) + tap - window.pad_left as usize;
+            add(inside, Taps { first: tap, count: 1, input }, span.fresh && is_all);
+        }
+        return;
+    }
+    let interior = window.interior_columns();
+    let mut x = 0;
+    while x < span.pixels {
+        // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a span of its own.
+        let end = if interior.contains(&x) { interior.end } else { x + 1 };
+        add(x..end, window.columns_at(x), span.fresh);
+        x = end;
     }
 }
 

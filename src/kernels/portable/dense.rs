@@ -12,7 +12,7 @@ use core::ops::Range;
 use crate::kernels::args::Dense;
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::panel::{Chunks, Panel, Span, can_finish};
+use crate::kernels::portable::panel::{Chunks, Panel, Span, scale_panel};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, STRIP, Weights, part};
 
 /// Rows that are finished while they are still in the cache.
@@ -61,7 +61,7 @@ fn single_row(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) {
 fn in_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize {
     let outputs = args.epilogue.bias.len();
     let mut first = 0;
-    if args.scratch.is_empty() || !can_finish(&args.epilogue) {
+    if args.scratch.is_empty() {
         return first;
     }
     while let Some(product) = loops.widest(outputs - first) {
@@ -78,6 +78,7 @@ fn panels(args: &mut Dense<'_>, product: &ProductLoops, k: usize, first: usize) 
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.len * width) else { break };
         (product.transpose)(args.weights, k, first, chunk.first, weights);
+        scale_panel(&args.epilogue, first, weights, width);
         for row in (0..args.rows).step_by(PANEL_ROWS) {
             let span = Span {
                 pixels: PANEL_ROWS.min(args.rows - row),

@@ -12,7 +12,7 @@
 use crate::kernels::args::{Columns, DepthwiseConv2d};
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
-use crate::kernels::portable::panel::{Panel, Span, can_finish, with_stride};
+use crate::kernels::portable::panel::{Panel, Span, scale_panel, with_stride};
 use crate::kernels::portable::tile::{DepthwiseLoops, InnerLoops, Rows, add_product, part, settle, transpose};
 use crate::tensor::{Taps, Window};
 
@@ -50,11 +50,10 @@ pub fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
 pub(in crate::kernels) fn run(args: &mut DepthwiseConv2d<'_>, loops: &InnerLoops) {
     let channels = args.window.in_c as usize;
     let widest = widest_block(&args.window);
-    let in_output = can_finish(&args.epilogue);
     let mut first = 0;
     while first < channels {
         let most = widest.min(channels - first);
-        let block = loops.depthwise.iter().find(|block| block.channels <= most && in_output);
+        let block = loops.depthwise.iter().find(|block| block.channels <= most);
         first += match block {
             Some(block) => full_block(args, block, first),
             None if widest >= NARROW => last_block(args, first),
@@ -74,6 +73,7 @@ fn full_block(args: &mut DepthwiseConv2d<'_>, block: &DepthwiseLoops, first: usi
     let width = block.channels;
     let Some(panel) = args.scratch.get_mut(..taps * width) else { return width };
     transpose(args.weights, first, panel, width);
+    scale_panel(&args.epilogue, first, panel, width);
     let input = args.input.get(first..).unwrap_or_default();
     let stretch = window.in_w as usize * channels;
     let interior = window.interior_columns();

@@ -73,8 +73,15 @@ impl<const N: usize> Finish<N> {
     }
 }
 
+/// The scale of the norm where the weights in a panel must have it already: sums that wait in the output begin with the
+/// residual, which is not scaled.
+#[inline(always)]
+pub(super) fn weight_scale<'a>(epilogue: &Epilogue<'a>) -> Option<&'a [f32]> {
+    epilogue.norm.filter(|_| epilogue.accumulate).map(|(scale, _)| scale)
+}
+
 /// Finishes the sums that wait in the output, which begins with channel `first` of the pixels of `span`, for `N` channels
-/// that all exist. Nothing is accumulated: the sums began with the residual.
+/// that all exist. Nothing is accumulated: the sums began with the residual, and with [`weight_scale`].
 #[inline(always)]
 pub(in crate::kernels) fn finish_sums<const N: usize>(
     epilogue: &Epilogue<'_>,
@@ -106,11 +113,13 @@ fn finish_with<const N: usize>(
         None => (Some(&[1.0; N]), Some(&[0.0; N])),
     };
     let (Some(scale), Some(shift)) = (scale, shift) else { return };
+    let offset: [f32; N] = array::from_fn(|i| bias[i] * scale[i] + shift[i]);
+    let scale = if weight_scale(epilogue).is_some() { &[1.0; N] } else { scale };
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut::<N>() else { return };
-        // All are read before one is written: the compiler does not know that bias and norm lie elsewhere.
-        for (((sums, bias), scale), shift) in pieces_mut(sums).zip(pieces(bias)).zip(pieces(scale)).zip(pieces(shift)) {
-            *sums = array::from_fn(|i| activation((sums[i] + bias[i]) * scale[i] + shift[i]));
+        // All are read before one is written: the compiler does not know that the norm lies elsewhere.
+        for ((sums, scale), offset) in pieces_mut(sums).zip(pieces(scale)).zip(pieces(&offset)) {
+            *sums = array::from_fn(|i| activation(sums[i] * scale[i] + offset[i]));
         }
         output = output.get_mut(span.pitch..).unwrap_or_default();
     }

@@ -7,6 +7,7 @@
 use core::array;
 
 use crate::kernels::args::Epilogue;
+use crate::kernels::portable::epilogue::weight_scale;
 use crate::kernels::portable::tile::{Rows, add_product, part};
 use crate::tensor::Window;
 
@@ -28,6 +29,15 @@ pub(super) struct Chunk {
     pub(super) rows: usize,
     pub(super) first: usize,
     pub(super) len: usize,
+}
+
+impl Chunk {
+    /// The column of the kernel that the whole chunk belongs to, if it is one.
+    #[inline(always)]
+    pub(super) fn only_tap(&self, channels: usize) -> Option<usize> {
+        let tap = self.first.checked_div(channels)?;
+        (self.first + self.len <= (tap + 1) * channels).then_some(tap)
+    }
 }
 
 /// How a kernel is cut into chunks: some whole rows, or a part of one row.
@@ -74,9 +84,15 @@ impl Chunks {
     }
 }
 
-/// Whether panels can serve an epilogue: with a residual the sums begin with it, which a norm would scale.
-pub(super) fn can_finish(epilogue: &Epilogue<'_>) -> bool {
-    !(epilogue.accumulate && epilogue.norm.is_some())
+/// Multiplies the weights of a panel of `width` outputs from `first` on by the scale that the sums must have.
+pub(super) fn scale_panel(epilogue: &Epilogue<'_>, first: usize, panel: &mut [f32], width: usize) {
+    let Some(scale) = weight_scale(epilogue) else { return };
+    let scale = scale.get(first..).unwrap_or_default();
+    for weights in panel.chunks_mut(width.max(1)) {
+        for (weight, scale) in weights.iter_mut().zip(scale) {
+            *weight *= scale;
+        }
+    }
 }
 
 /// The window with a stride that the compiler, too, knows not to be zero: no division can panic.

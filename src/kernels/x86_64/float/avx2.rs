@@ -17,9 +17,6 @@ use crate::kernels::portable::tile::{
 };
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
 
-/// Rows of the smaller tile for what the larger one leaves.
-const HALF_ROWS: usize = 2;
-
 /// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise. Must be
 /// reached through `KERNELS` only.
 pub(super) const LOOPS: InnerLoops = InnerLoops {

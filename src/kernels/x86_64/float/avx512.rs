@@ -13,9 +13,6 @@ use crate::kernels::portable::panel::{self, MEDIUM, Panel, Span, WIDE, transpose
 use crate::kernels::portable::tile::{self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, Weights};
 use crate::kernels::{Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
-/// Rows of the smaller tile for what the larger one leaves.
-const HALF_ROWS: usize = 4;
-
 /// The inner loops with vectors of sixteen lanes. Must be reached through `KERNELS` only.
 static LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,

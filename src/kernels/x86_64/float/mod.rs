@@ -179,11 +179,17 @@ macro_rules! loops {
                 output = output.get_mut(R * span.pitch..).unwrap_or_default();
                 left -= R;
             }
-            if left >= HALF_ROWS && R > HALF_ROWS {
-                outer_tile::<P, V, HALF_ROWS>(input, rows, panel, output, span);
-                input = input.get(HALF_ROWS * rows.step..).unwrap_or_default();
-                output = output.get_mut(HALF_ROWS * span.pitch..).unwrap_or_default();
-                left -= HALF_ROWS;
+            if left >= 4 && R > 4 {
+                outer_tile::<P, V, 4>(input, rows, panel, output, span);
+                input = input.get(4 * rows.step..).unwrap_or_default();
+                output = output.get_mut(4 * span.pitch..).unwrap_or_default();
+                left -= 4;
+            }
+            if left >= 2 && R > 2 {
+                outer_tile::<P, V, 2>(input, rows, panel, output, span);
+                input = input.get(2 * rows.step..).unwrap_or_default();
+                output = output.get_mut(2 * span.pitch..).unwrap_or_default();
+                left -= 2;
             }
             for _ in 0..left {
                 outer_tile::<P, V, 1>(input, rows, panel, output, span);
