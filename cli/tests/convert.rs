@@ -136,3 +136,52 @@ fn wrong_options_are_usage() {
     }
     netkit(&format!("{base} --output nothing")).assert().failure().stderr(contains("nothing"));
 }
+
+#[test]
+fn a_batch_of_images_is_computed_one_at_a_time() {
+    let (_folder, path) = target();
+    let model = format!("convert {MODELS}/refused_batch_of_images.onnx -o {path}");
+    netkit(&format!("{model} --embed-tests 16"))
+        .assert()
+        .success()
+        .stdout(contains("a batch of 2 in the source, one at a time here").and(contains("test cases: 16")));
+    netkit(&format!("test {path}")).assert().success().stdout(contains("Passed: 16"));
+    assert_eq!(report(&model)["network"]["rows"], 2);
+    // Only the proof tells that the images do not depend on each other.
+    netkit(&format!("{model} --no-verify")).assert().code(4).stderr(contains("Conv"));
+}
+
+#[test]
+fn rows_that_depend_on_each_other_are_refused() {
+    let (_folder, path) = target();
+    netkit(&format!("convert {MODELS}/refused_norm_over_the_batch.onnx -o {path}")).assert().failure();
+    assert!(!Path::new(&path).exists());
+}
+
+#[test]
+fn weights_beside_the_model_are_read_from_its_folder_only() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (source, data) = (folder.path().join("net.onnx"), folder.path().join("weights_in_another_file.data"));
+    let committed = common::root().join(MODELS).join("weights_in_another_file");
+    let weights = fs::read(committed.with_extension("data")).expect("weights");
+    let model = fs::read(committed.with_extension("onnx")).expect("model");
+    fs::write(&source, &model).expect("model");
+    let convert = || {
+        let mut command = netkit("convert");
+        command.arg(&source);
+        command.assert()
+    };
+    convert().code(3).stderr(contains("weights_in_another_file.data").and(contains("No such file")));
+    fs::write(&data, &weights[..weights.len() - 4]).expect("weights");
+    convert().code(3).stderr(contains("external data of tensor"));
+    fs::write(&data, &weights).expect("weights");
+    convert().success().stdout(contains("verified"));
+
+    // The same length, but the folder above.
+    let text = b"weights_in_another_file.data";
+    let at = model.windows(text.len()).position(|window| window == text).expect("location");
+    let mut outside = model.clone();
+    outside[at..at + 3].copy_from_slice(b"../");
+    fs::write(&source, outside).expect("model");
+    convert().code(3).stderr(contains("../ghts_in_another_file.data"));
+}

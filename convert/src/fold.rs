@@ -21,12 +21,18 @@ pub const MAX_GROWN_CONSTANT: usize = 1 << 22;
 /// Most elements that are computed in total while constants are folded.
 const MAX_FOLDED_ELEMENTS: usize = 1 << 28;
 
-/// Infers all types and shapes, computes what is constant and keeps only nodes that contribute to an output.
-pub(crate) fn simplify(graph: &mut Graph, budget: &mut Budget, notes: &mut Notes) -> Result<(), Error> {
+/// Infers all types and shapes, computes what is constant and keeps only nodes that contribute to an output. Where that is
+/// refused, the rest is looked at as far as possible.
+pub(crate) fn simplify(
+    graph: &mut Graph,
+    budget: &mut Budget,
+    notes: &mut Notes,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(), Error> {
     // What is cut off may hold anything.
     notes.removed_dead += remove_dead_nodes(graph);
     leave_out_unread_outputs(graph);
-    Folder::new(graph).fold_all(graph, budget, notes)?;
+    refusals.extend(Folder::new(graph).fold_all(graph, budget, notes)?);
     notes.removed_identities = remove_identities(graph);
     notes.removed_dead += remove_dead_nodes(graph);
     drop_unread_inputs(graph, notes);
@@ -51,7 +57,7 @@ impl Folder {
         Self { reads_left, computed_elements: 0, refusals: Vec::new() }
     }
 
-    fn fold_all(mut self, graph: &mut Graph, budget: &mut Budget, notes: &mut Notes) -> Result<(), Error> {
+    fn fold_all(mut self, graph: &mut Graph, budget: &mut Budget, notes: &mut Notes) -> Result<Vec<Refusal>, Error> {
         let mut is_folded = vec![false; graph.nodes.len()];
         let is_old = graph.opset == OLD_OPSET;
         graph.opset = graph.opset.max(OLD_OPSET + 1);
@@ -68,13 +74,10 @@ impl Folder {
                 *is_folded = self.fold(graph, index, budget)?;
             }
         }
-        if !self.refusals.is_empty() {
-            return Err(Error::Unsupported(self.refusals));
-        }
         notes.folded = is_folded.iter().filter(|is_folded| **is_folded).count();
         let mut is_folded = is_folded.into_iter();
         graph.nodes.retain(|_| !is_folded.next().unwrap_or(false));
-        Ok(())
+        Ok(self.refusals)
     }
 
     /// Computes a node; whether it could be done.

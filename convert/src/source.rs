@@ -1,23 +1,45 @@
 //! A source model of whatever file, with what is done with it.
 
+mod onnx_file;
+
 use std::path::Path;
 
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::lower::{self, Lowered};
 use crate::onnx::{self, Notes};
-use crate::proof::{DEFAULT_TOLERANCE, Reference};
+use crate::proof::{DEFAULT_TOLERANCE, Placement, Reference};
 use crate::refusal::Refusal;
 use crate::tflite;
 
+pub use onnx_file::OnnxFile;
+
 /// Where the identifier of a TensorFlow Lite file stands, and which it is.
 const TFLITE: (usize, &[u8]) = (4, b"TFL3");
+
+/// A network that computes the answers of a source model.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The network, and what became of each node.
+    pub lowered: Lowered,
+    /// Rows of the model's batch, which the network computes one at a time.
+    pub rows: usize,
+}
+
+impl Conversion {
+    /// How the model's tensors lie in those of the network.
+    pub fn placement(&self) -> Placement<'_> {
+        let network = &self.lowered.network;
+        let (input, output) = (network.input.places.as_deref(), network.output.places.as_deref());
+        Placement { rows: self.rows, input, output }
+    }
+}
 
 /// A model that was read.
 #[derive(Debug)]
 pub enum Source<'f> {
     /// From an ONNX file.
-    Onnx(Graph, Notes),
+    Onnx(Box<OnnxFile<'f>>),
     /// From a TensorFlow Lite file.
     Tflite(Box<tflite::Source<'f>>),
 }
@@ -30,8 +52,7 @@ impl<'f> Source<'f> {
         let is_tflite = path.extension().is_some_and(|extension| extension == "tflite")
             || file.get(place..place + identifier.len()) == Some(identifier);
         if !is_tflite {
-            let (graph, notes) = onnx::load(file, path.parent(), options)?;
-            return Ok(Self::Onnx(graph, notes));
+            return Ok(Self::Onnx(Box::new(OnnxFile::read(file, path.parent(), options)?)));
         }
         if *options != onnx::Options::default() {
             let message =
@@ -44,7 +65,7 @@ impl<'f> Source<'f> {
     /// Names of nodes and tensors.
     pub fn graph(&self) -> &Graph {
         match self {
-            Self::Onnx(graph, _) => graph,
+            Self::Onnx(source) => &source.graph,
             Self::Tflite(source) => &source.outline,
         }
     }
@@ -52,7 +73,7 @@ impl<'f> Source<'f> {
     /// The form of the file, with its version where that counts.
     pub fn format(&self) -> String {
         match self {
-            Self::Onnx(graph, _) => format!("opset {}", graph.opset),
+            Self::Onnx(source) => format!("opset {}", source.graph.opset),
             Self::Tflite(source) if source.is_int8() => "TensorFlow Lite, int8".into(),
             Self::Tflite(_) => "TensorFlow Lite, float32".into(),
         }
@@ -61,7 +82,7 @@ impl<'f> Source<'f> {
     /// What reading decided.
     pub fn notes(&self) -> Notes {
         match self {
-            Self::Onnx(_, notes) => notes.clone(),
+            Self::Onnx(source) => source.notes.clone(),
             Self::Tflite(source) => Notes {
                 producer: source.model.description.into(),
                 nodes_in_file: source.model.operators.len(),
@@ -70,18 +91,19 @@ impl<'f> Source<'f> {
         }
     }
 
-    /// Lowers the model, or tells everything that stands in the way.
-    pub fn lower(&self, options: lower::Options) -> Result<Lowered, Vec<Refusal>> {
+    /// Lowers the model, or tells everything that stands in the way. Where a batch does, the network computes one row at a
+    /// time; only a proof can tell that rows do not depend on each other, so that is not done without one.
+    pub fn lower(&self, options: lower::Options, is_proven: bool) -> Result<Conversion, Vec<Refusal>> {
         match self {
-            Self::Onnx(graph, _) => lower::lower(graph, options),
-            Self::Tflite(source) => source.lower(options),
+            Self::Onnx(source) => source.lower(options, is_proven),
+            Self::Tflite(source) => source.lower(options).map(|lowered| Conversion { lowered, rows: 1 }),
         }
     }
 
     /// What executes the model.
     pub fn reference(&self) -> &dyn Reference {
         match self {
-            Self::Onnx(graph, _) => graph,
+            Self::Onnx(source) => &source.graph,
             Self::Tflite(source) => &**source,
         }
     }

@@ -14,7 +14,7 @@ use netkit_convert::onnx::{Options, load};
 fn every_model_is_computed_as_onnxruntime_does_or_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models");
     let models = files_with_extension(&folder, "onnx");
-    assert!(models.len() > 80);
+    assert!(models.len() > 100);
     let failures: Vec<String> = models.iter().filter_map(|path| check(path).err()).collect();
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), models.len(), failures.join("\n"));
 }
@@ -22,7 +22,7 @@ fn every_model_is_computed_as_onnxruntime_does_or_refused() {
 fn check(path: &Path) -> Result<(), String> {
     let name = path.file_stem().unwrap().to_str().unwrap();
     let (is_refused, is_residual) = (name.starts_with("refused_"), name.starts_with("residual_"));
-    let (graph, _) = match load(&fs::read(path).unwrap(), None, &Options::default()) {
+    let (graph, _) = match load(&fs::read(path).unwrap(), path.parent(), &Options::default()) {
         Ok(loaded) => loaded,
         Err(_) if is_refused => return Ok(()),
         Err(error) => return Err(format!("{name}: {error}")),

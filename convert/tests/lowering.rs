@@ -371,8 +371,9 @@ fn what_is_empty_or_would_be_huge_is_refused() {
 
     let far = 1 << 23;
     let (mut b, x) = Builder::new(&[1, 1, 2, 2]);
-    let attributes = [("dilations", ints(&[far, far])), ("pads", ints(&[far, far, far, far]))];
-    let y = b.conv(x, &[1, 1, 2, 2], &attributes, &[1, 1, far as usize + 2, far as usize + 2]);
+    let attributes =
+        [("dilations", ints(&[far, far])), ("pads", ints(&[far, far, far, far])), ("strides", ints(&[far, far]))];
+    let y = b.conv(x, &[1, 1, 2, 2], &attributes, &[1, 1, 2, 2]);
     let refusals = lower(&b.finish(y), Options::default()).unwrap_err();
     assert!(refusals[0].reason.contains("too many elements"), "{refusals:?}");
 }
@@ -383,8 +384,8 @@ fn all_reasons_are_told_at_once() {
     let attributes = [("strides", ints(&[2, 1])), ("kernel_shape", ints(&[2, 2]))];
     let p = b.op("MaxPool", &[x], &attributes, &[1, 2, 2, 5]);
     let e = b.op("Elu", &[p], &[], &[1, 2, 2, 5]);
-    let other = b.op("LeakyRelu", &[x], &[("beta", Attribute::Float(1.0))], &[1, 2, 4, 6]);
-    let z = b.op("Concat", &[e, other], &[("axis", Attribute::Int(1))], &[1, 2, 2, 5]);
+    let other = b.op("LeakyRelu", &[p], &[("beta", Attribute::Float(1.0))], &[1, 2, 2, 5]);
+    let z = b.op("Concat", &[e, other], &[("axis", Attribute::Int(1))], &[1, 4, 2, 5]);
     let refusals = lower(&b.finish(z), Options::default()).unwrap_err();
     let told: Vec<(&str, &str)> = refusals.iter().map(|r| (r.op.as_str(), r.found.as_str())).collect();
     assert_eq!(told, [("MaxPool", "strides = [2, 1]"), ("Elu", "operation Elu"), ("LeakyRelu", "attribute beta")]);

@@ -76,16 +76,20 @@ fn a_wrong_order_is_found_and_the_right_one_passes() {
     let nk = dense(&swapped, ActivationCode::RELU);
     let options = ProofOptions::default();
     assert!(!prove(&graph(), &nk, Placement::default(), &options).unwrap().passes());
-    let placement = Placement { input: Some(&[1, 0, 2]), output: None };
+    let placement = Placement { input: Some(&[1, 0, 2]), ..Placement::default() };
     assert!(prove(&graph(), &nk, placement, &options).unwrap().passes());
-    let placement = Placement { input: Some(&[1, 1, 2]), output: None };
+    let placement = Placement { input: Some(&[1, 1, 2]), ..Placement::default() };
     assert!(matches!(prove(&graph(), &nk, placement, &options), Err(ProofError::Shape(_))));
 }
 
 #[test]
 fn cases_hold_answers_of_the_source() {
-    let cases = embeddable_cases(&graph(), Placement::default(), 20, 5).unwrap();
+    let nk = dense(&WEIGHTS, ActivationCode::RELU);
+    let options = ProofOptions { seed: 5, ..ProofOptions::default() };
+    let proof = prove(&graph(), &nk, Placement::default(), &options).unwrap();
+    let cases = embeddable_cases(&graph(), Placement::default(), 20, options.seed, &proof.answers).unwrap();
     assert_eq!(cases.len(), 16);
+    assert_eq!(cases[0].input, proof.answers[0].input, "what the proof has computed is not computed again");
     for case in &cases {
         assert_eq!((case.input.len(), case.expected.len()), (3, 2));
         let sum = |row: usize| case.input.iter().zip(&WEIGHTS[3 * row..]).map(|(x, w)| x * w).sum::<f32>();

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use netkit::format::write::CasesSpec;
 use netkit::format::{Case, Values};
-use netkit_convert::lower::Lowered;
-use netkit_convert::proof::{self, CaseData, MAX_CASE_FLOATS, MAX_CASES};
-use netkit_convert::source::Source;
+use netkit_convert::network::Network;
+use netkit_convert::proof::{self, Answer, CaseData, MAX_CASE_FLOATS, MAX_CASES};
+use netkit_convert::source::{Conversion, Source};
 
-use super::{placement, unproved};
+use super::unproved;
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
 use crate::npy::{self, Array};
@@ -26,12 +26,19 @@ pub(super) struct Cases {
     is_int8: bool,
 }
 
-/// The cases that were asked for.
-pub(super) fn gather(args: &ConvertArgs, source: &Source<'_>, lowered: &Lowered) -> Result<Option<Cases>, Failure> {
+/// The cases that were asked for; `answers` are what the proof has computed already.
+pub(super) fn gather(
+    args: &ConvertArgs,
+    source: &Source<'_>,
+    conversion: &Conversion,
+    answers: &[Answer],
+) -> Result<Option<Cases>, Failure> {
+    let network = &conversion.lowered.network;
     let cases = if let Some(path) = &args.tests {
-        read(path, lowered)?
+        read(path, network)?
     } else if let Some(count) = args.embed_tests {
-        let cases = proof::embeddable_cases(source.reference(), placement(lowered), usize::from(count), args.seed);
+        let (count, placement) = (usize::from(count), conversion.placement());
+        let cases = proof::embeddable_cases(source.reference(), placement, count, args.seed, answers);
         let cases = cases.map_err(|error| unproved(&args.model, error))?;
         if cases.is_empty() {
             let message =
@@ -44,7 +51,7 @@ pub(super) fn gather(args: &ConvertArgs, source: &Source<'_>, lowered: &Lowered)
     };
     let largest = cases.iter().flat_map(|(case, _)| &case.expected).fold(0.0f32, |most, y| most.max(y.abs()));
     let relative = args.tolerance.unwrap_or(proof::DEFAULT_TOLERANCE) as f32;
-    let is_int8 = lowered.network.is_quantized();
+    let is_int8 = network.is_quantized();
     Ok(Some(Cases { cases, tolerance: relative * largest.max(1.0), is_int8 }))
 }
 
@@ -64,7 +71,7 @@ fn arrays(path: &Path) -> Result<BTreeMap<String, Array>, Failure> {
 }
 
 /// The arrays `inputs`, `outputs` and, if there is one, `labels`: one case for each index of the first axis.
-fn read(path: &Path, lowered: &Lowered) -> Result<Vec<(CaseData, Option<i32>)>, Failure> {
+fn read(path: &Path, network: &Network) -> Result<Vec<(CaseData, Option<i32>)>, Failure> {
     let arrays = arrays(path)?;
     let rows = |name: &str, elements: usize| {
         let array = arrays.get(name).ok_or_else(|| {
@@ -79,7 +86,6 @@ fn read(path: &Path, lowered: &Lowered) -> Result<Vec<(CaseData, Option<i32>)>, 
         }
         Ok(array.values.chunks(elements).map(<[f32]>::to_vec).collect::<Vec<_>>())
     };
-    let network = &lowered.network;
     let inputs = rows("inputs", network.input.shape.iter().product())?;
     let outputs = rows("outputs", network.output.shape.iter().product())?;
     let labels = if arrays.contains_key("labels") { Some(rows("labels", 1)?) } else { None };

@@ -10,9 +10,9 @@ use netkit_convert::error::{Error, ErrorKind};
 use netkit_convert::lower::{self, Lowered};
 use netkit_convert::network::Port;
 use netkit_convert::onnx::Options;
-use netkit_convert::proof::{self, Placement, ProofError, ProofOptions};
+use netkit_convert::proof::{self, Proof, ProofError, ProofOptions};
 use netkit_convert::refusal::Refusal;
-use netkit_convert::source::Source;
+use netkit_convert::source::{Conversion, Source};
 
 use crate::args::{ConvertArgs, ReportForm};
 use crate::atomic;
@@ -45,19 +45,25 @@ fn convert(args: &ConvertArgs, target: &Path, report: &mut Report) -> Result<Out
     report.source(&source);
     progress.update(0.1, "converting");
     let options = lower::Options { lower_residual: args.lower_residual, keeps_linear_layers: args.no_optimize };
-    let lowered = source.lower(options).map_err(|refusals| refused(&args.model, refusals))?;
-    report.lowered(&lowered);
-    let bytes = write(&lowered, None, &args.model)?;
+    let conversion = source.lower(options, !args.no_verify).map_err(|refusals| refused(&args.model, refusals))?;
+    report.lowered(&conversion);
+    let bytes = write(&conversion.lowered, None, &args.model)?;
     report.planned(&bytes).map_err(|error| Failure::model(target, &error))?;
     progress.update(0.2, "comparing with the source");
-    if !args.no_verify && !prove(args, &source, &lowered, &bytes, report)? {
-        return Ok(Outcome::Negative);
+    let mut answers = Vec::new();
+    if !args.no_verify {
+        let proof = prove(args, &source, &conversion, &bytes)?;
+        report.proof(&proof);
+        if !proof.passes() {
+            return Ok(Outcome::Negative);
+        }
+        answers = proof.answers;
     }
     progress.update(0.9, "writing");
-    let bytes = match cases::gather(args, &source, &lowered)? {
+    let bytes = match cases::gather(args, &source, &conversion, &answers)? {
         Some(cases) => {
             report.cases(cases.len());
-            cases.with_spec(|spec| write(&lowered, Some(spec), &args.model))?
+            cases.with_spec(|spec| write(&conversion.lowered, Some(spec), &args.model))?
         }
         None => bytes,
     };
@@ -71,14 +77,14 @@ pub(crate) fn float_model(model: &Path, progress: &mut Progress) -> Result<(Vec<
     let args = ConvertArgs { model: model.to_owned(), ..ConvertArgs::default() };
     let file = fs::read(model).map_err(|error| Failure::file(model, error))?;
     let source = read(&args, &file)?;
-    let lowered = source.lower(lower::Options::default()).map_err(|refusals| refused(model, refusals))?;
-    let bytes = write(&lowered, None, model)?;
+    let conversion = source.lower(lower::Options::default(), true).map_err(|refusals| refused(model, refusals))?;
+    let bytes = write(&conversion.lowered, None, model)?;
     progress.update(0.05, "comparing with the source");
-    if !prove(&args, &source, &lowered, &bytes, &mut Report::new(model, false))? {
+    if !prove(&args, &source, &conversion, &bytes)?.passes() {
         let message = "the .nk model that it becomes does not give the same answers";
         return Err(Failure::file(model, message).with_hint("`netkit convert` tells how they differ"));
     }
-    Ok((bytes, lowered.network.input))
+    Ok((bytes, conversion.lowered.network.input))
 }
 
 fn read<'f>(args: &ConvertArgs, file: &'f [u8]) -> Result<Source<'f>, Failure> {
@@ -113,26 +119,13 @@ fn write(
     lowered.network.write(cases).map_err(|error| Failure::file(model, error))
 }
 
-/// Compares both sides; false when they differ too much.
-fn prove(
-    args: &ConvertArgs,
-    source: &Source<'_>,
-    lowered: &Lowered,
-    bytes: &[u8],
-    report: &mut Report,
-) -> Result<bool, Failure> {
-    let usual = if lowered.approximations.is_empty() { source.tolerance() } else { APPROXIMATE_TOLERANCE };
+/// Compares both sides.
+fn prove(args: &ConvertArgs, source: &Source<'_>, conversion: &Conversion, bytes: &[u8]) -> Result<Proof, Failure> {
+    let is_exact = conversion.lowered.approximations.is_empty();
+    let usual = if is_exact { source.tolerance() } else { APPROXIMATE_TOLERANCE };
     let options = ProofOptions { seed: args.seed, tolerance: args.tolerance.unwrap_or(usual) };
-    let proof = proof::prove(source.reference(), bytes, placement(lowered), &options)
-        .map_err(|error| unproved(&args.model, error))?;
-    let passes = proof.passes();
-    report.proof(&proof);
-    Ok(passes)
-}
-
-/// How the model's tensors lie in those of the network.
-fn placement(lowered: &Lowered) -> Placement<'_> {
-    Placement { input: lowered.network.input.places.as_deref(), output: lowered.network.output.places.as_deref() }
+    proof::prove(source.reference(), bytes, conversion.placement(), &options)
+        .map_err(|error| unproved(&args.model, error))
 }
 
 fn unproved(model: &Path, error: ProofError) -> Failure {

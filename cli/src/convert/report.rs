@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use netkit::{MemoryPlan, Model};
-use netkit_convert::lower::{Fate, Lowered};
+use netkit_convert::lower::Fate;
 use netkit_convert::proof::Proof;
-use netkit_convert::source;
+use netkit_convert::source::{self, Conversion};
 use serde::Serialize;
 
 use crate::failure::{Failure, display};
@@ -55,6 +55,8 @@ struct Network {
     approximations: Vec<&'static str>,
     input: Port,
     output: Port,
+    /// Rows of the source's batch; the network computes one at a time.
+    rows: usize,
     arena_bytes: Option<usize>,
 }
 
@@ -128,7 +130,8 @@ impl Report {
         });
     }
 
-    pub(super) fn lowered(&mut self, lowered: &Lowered) {
+    pub(super) fn lowered(&mut self, conversion: &Conversion) {
+        let lowered = &conversion.lowered;
         let network = &lowered.network;
         let mut rewrites: Vec<&'static str> =
             network.layers.iter().flat_map(|layer| layer.rewrites.iter().copied()).collect();
@@ -146,6 +149,7 @@ impl Report {
             approximations: lowered.approximations.clone(),
             input: port(&network.input),
             output: port(&network.output),
+            rows: conversion.rows,
             arena_bytes: None,
         });
         if self.explain {
@@ -255,6 +259,10 @@ impl Network {
         }
         for approximation in &self.approximations {
             writeln!(output, "  {WARN}approximated{WARN:#}: {approximation}")?;
+        }
+        if self.rows > 1 {
+            let name = escaped(&self.input.name);
+            writeln!(output, "  input \"{name}\" is a batch of {} in the source, one at a time here", self.rows)?;
         }
         for (what, port) in [("input", &self.input), ("output", &self.output)] {
             if port.reordered {

@@ -240,6 +240,8 @@ fn outer_label(svg: &mut Svg, rect: Rect, texts: [&str; 2], scale: &Scale, taken
             let is_inside = place.y >= TOP && place.bottom() <= scale.bottom() && place.right() <= scale.right();
             if is_inside && !taken.iter().any(|other| other.overlaps(&place)) {
                 taken.push(place);
+                // The lines of the scale would run through the text.
+                svg.rect(place, 0.0, PAPER, "none", "");
                 return svg.text_upwards((x + 3.2, place.bottom()), Anchor::Start, LABEL, text);
             }
         }

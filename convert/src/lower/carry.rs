@@ -4,18 +4,48 @@
 //! and `-z` hold `f(z)` and `f(-z)` where `f` bends at zero with slopes 1 and `s`, the product of all slopes; so
 //! `z = (f(z) - f(-z)) / (1 + s)`, which the last convolution adds. Exact, but the convolutions grow by twice the channels.
 
+use super::expand::identity;
 use super::fuse::{Linear, common_window, orders, origin_down_to};
 use super::ir::{Activation, Affine, Conv, Depthwise, Extent, Id, Ir, Kind, Op, Origin, Window};
 
 /// Lowers every sum that can be, the first ones first.
 pub fn lower_residuals(ir: &mut Ir) {
     for id in ir.order() {
-        let reads = ir.reads();
-        let plan = orders(ir, id).into_iter().find_map(|(main, shortcut)| plan(ir, id, main, shortcut, &reads));
-        if let Some(plan) = plan {
+        for (main, shortcut) in orders(ir, id) {
+            let reads = ir.reads();
+            let Some(plan) =
+                plan(ir, id, main, shortcut, &reads).or_else(|| bent_at_the_end(ir, id, main, shortcut, &reads))
+            else {
+                continue;
+            };
             carry(ir, id, &plan);
+            break;
         }
     }
+}
+
+/// The plan for a main branch that ends with an activation: behind it stands a convolution that changes nothing but can add.
+fn bent_at_the_end(ir: &mut Ir, id: Id, main: Id, shortcut: Id, reads: &[usize]) -> Option<Plan> {
+    if ir.ops[id].kind != Kind::Add || reads[main] != 1 || ir.ops[main].inputs.len() != 1 {
+        return None;
+    }
+    let slope = slope_of(&ir.ops[main].kind)?;
+    if slope == 1.0 {
+        return None;
+    }
+    let is_dense = matches!(&ir.ops[main].kind, Kind::Conv(conv) if conv.is_dense);
+    let inputs = ir.ops[id].inputs.clone();
+    let op = &ir.ops[main];
+    let kind = Kind::Conv(identity(op.extent.c, is_dense));
+    let (extent, origin) = (op.extent, op.origin.clone());
+    let end = ir.push(Op { kind, inputs: vec![main], extent, origin });
+    ir.ops[id].inputs.iter_mut().filter(|input| **input == main).for_each(|input| *input = end);
+    let reads = ir.reads();
+    let found = plan(ir, id, end, shortcut, &reads);
+    if found.is_none() {
+        ir.ops[id].inputs = inputs;
+    }
+    found
 }
 
 /// A sum that can be lowered.

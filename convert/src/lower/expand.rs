@@ -1,5 +1,7 @@
 //! What no layer computes by itself, written as layers that do.
 
+use super::MAX_SQUARE;
+use super::emit::geometry;
 use super::ir::{Activation, Conv, Depthwise, Extent, Id, Ir, Kind, Op, Origin, PoolKind, Reduction, Window};
 use super::view::Axis;
 
@@ -8,12 +10,34 @@ pub fn expand(ir: &mut Ir) {
     for id in ir.order() {
         let reads = ir.reads();
         match ir.ops[id].kind.clone() {
-            Kind::PRelu(slopes) => prelu(ir, id, &slopes, &reads),
+            Kind::PRelu(slopes) if slopes.len() <= MAX_SQUARE => prelu(ir, id, &slopes, &reads),
+            Kind::Pool(kind, window) => pool(ir, id, kind, window),
+            Kind::Crop { before, step } => crop(ir, id, before, step),
             Kind::Pad(top, left) => pad(ir, id, (top, left)),
             Kind::Reduce(Reduction::Mean, axes) => mean(ir, id, &axes),
+            _ if ir.ops[id].extent.c == 2 => softmax_of_two(ir, id),
             _ => {}
         }
     }
+}
+
+/// Softmax over two channels is the logistic function of their differences.
+fn softmax_of_two(ir: &mut Ir, id: Id) {
+    let activation = match &mut ir.ops[id].kind {
+        Kind::Conv(conv) => &mut conv.activation,
+        Kind::Depthwise(conv) => &mut conv.activation,
+        Kind::Affine(affine) => &mut affine.activation,
+        _ => return,
+    };
+    if *activation != Activation::PixelSoftmax {
+        return;
+    }
+    *activation = Activation::None;
+    let origin = ir.ops[id].origin.clone().by("softmax over two channels as sigmoid of their differences");
+    let logits = ir.push(ir.ops[id].clone());
+    let weights = vec![1.0, -1.0, -1.0, 1.0];
+    let differences = Conv { weights, activation: Activation::Sigmoid, ..identity(2, false) };
+    ir.replace(id, Kind::Conv(differences), vec![logits], origin);
 }
 
 /// `relu(x) - s * relu(-x)`: twice the channels with ReLU, then a 1x1 convolution that joins them.
@@ -68,6 +92,39 @@ pub fn identity(channels: usize, is_dense: bool) -> Conv {
 fn with_negatives(conv: &Conv) -> Conv {
     let twice = |values: &[f64]| values.iter().copied().chain(values.iter().map(|value| -value)).collect();
     Conv { weights: twice(&conv.weights), bias: twice(&conv.bias), ..conv.clone() }
+}
+
+/// A pool whose record would give further rows or columns: they are cut off again by a depthwise convolution.
+fn pool(ir: &mut Ir, id: Id, kind: PoolKind, window: Window) {
+    let (input, extent) = (ir.input_extent(id), ir.ops[id].extent);
+    if geometry::pool(window, input, extent).is_some() {
+        return;
+    }
+    let Some(larger) = geometry::larger_pool(window, input, extent) else { return };
+    let origin = ir.ops[id].origin.clone().by("rows and columns of a pool cut off by a depthwise convolution");
+    let (kind, inputs) = (Kind::Pool(kind, window), ir.ops[id].inputs.clone());
+    let pooled = ir.push(Op { kind, inputs, extent: larger, origin: origin.clone() });
+    let (weights, bias) = (vec![1.0; extent.c], vec![0.0; extent.c]);
+    let cut = Depthwise { window: Window::POINT, weights, bias, activation: Activation::None, quant: None };
+    ir.replace(id, Kind::Depthwise(cut), vec![pooled], origin);
+}
+
+/// Rows and columns in equal steps: a depthwise convolution whose only tap that is not zero sees the first one.
+fn crop(ir: &mut Ir, id: Id, before: (usize, usize), step: (usize, usize)) {
+    let extent = ir.ops[id].extent;
+    let stride = match (extent.h, extent.w) {
+        (1, _) => step.1,
+        (_, 1) => step.0,
+        _ if step.0 == step.1 => step.0,
+        _ => return,
+    };
+    let window = Window { kernel: (before.0 + 1, before.1 + 1), stride, before: (0, 0) };
+    let mut kernel = vec![0.0; window.area()];
+    kernel[window.area() - 1] = 1.0;
+    let (weights, bias) = (kernel.repeat(extent.c), vec![0.0; extent.c]);
+    let conv = Depthwise { window, weights, bias, activation: Activation::None, quant: None };
+    let (inputs, origin) = (ir.ops[id].inputs.clone(), ir.ops[id].origin.clone());
+    ir.replace(id, Kind::Depthwise(conv), inputs, origin.by("rows and columns chosen by a depthwise convolution"));
 }
 
 /// Zeros around a map: a depthwise convolution of single pixels with padding.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netkit::format::quant::QuantParams;
 
+pub use super::activation::Activation;
 use super::view::Axis;
 
 /// Index of an operation in [`Ir::ops`], and of its result.
@@ -55,41 +56,6 @@ impl Extent {
     /// Whether a row is a single pixel.
     pub fn is_pixel(&self) -> bool {
         self.h == 1 && self.w == 1
-    }
-}
-
-/// Function behind an operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Activation {
-    /// The value itself.
-    None,
-    /// `max(x, 0)`.
-    Relu,
-    /// `min(max(x, 0), 6)`.
-    Relu6,
-    /// `x` above 0, else `slope * x`.
-    Leaky(f64),
-    /// Logistic function.
-    Sigmoid,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// Softmax over the whole row or map.
-    Softmax,
-}
-
-impl Activation {
-    /// Whether larger inputs never give smaller outputs, element by element.
-    pub fn is_monotone(self) -> bool {
-        match self {
-            Self::Leaky(slope) => slope >= 0.0,
-            Self::Softmax => false,
-            _ => true,
-        }
-    }
-
-    /// Whether results are never negative.
-    pub fn is_nonnegative(self) -> bool {
-        matches!(self, Self::Relu | Self::Relu6 | Self::Sigmoid | Self::Softmax)
     }
 }
 
@@ -241,6 +207,8 @@ pub enum Reduction {
 pub enum Kind {
     /// The input of the model.
     Input,
+    /// What was refused, in the place of a result, so that its readers can be looked at.
+    Opaque,
     /// See [`Conv`].
     Conv(Conv),
     /// See [`Depthwise`].
@@ -253,6 +221,13 @@ pub enum Kind {
     LayerNorm(Norm),
     /// Zeros above and left of the map; those behind it follow from the extent.
     Pad(usize, usize),
+    /// Rows and columns from a first one on in equal steps; how many follows from the extent.
+    Crop {
+        /// First row and column.
+        before: (usize, usize),
+        /// From one to the next.
+        step: (usize, usize),
+    },
     /// `x` above 0, else `slope * x` with a slope for each channel.
     PRelu(Vec<f64>),
     /// Sum.

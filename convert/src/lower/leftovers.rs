@@ -4,9 +4,19 @@ use super::ir::{Id, Ir, Kind};
 use crate::graph::Graph;
 use crate::refusal::Refusal;
 
-/// One refusal for each operation that is left and has no layer.
+/// One refusal for each operation that is left and has no layer. Behind what was refused before, patterns may be broken, so
+/// there only products are told, which no pattern around a layer has.
 pub fn refusals(ir: &Ir, graph: &Graph) -> Vec<Refusal> {
-    ir.order().into_iter().filter_map(|id| refusal(ir, graph, id)).collect()
+    let mut is_behind = vec![false; ir.ops.len()];
+    let mut refusals = Vec::new();
+    for id in ir.order() {
+        let op = &ir.ops[id];
+        is_behind[id] = op.kind == Kind::Opaque || op.inputs.iter().any(|&input| is_behind[input]);
+        if !is_behind[id] || op.kind == Kind::Mul {
+            refusals.extend(refusal(ir, graph, id));
+        }
+    }
+    refusals
 }
 
 fn refusal(ir: &Ir, graph: &Graph, id: Id) -> Option<Refusal> {
@@ -33,6 +43,13 @@ fn why(kind: &Kind) -> Option<(&'static str, &'static str)> {
             "the blocks are: ResNet basic block (3x3, ReLU between and behind), inverted bottleneck with ReLU (not ReLU6), \
              ConvNeXt V2; --lower-residual computes sums around ReLU and LeakyReLU convolutions with more channels",
         ),
+        Kind::Crop { .. } => (
+            "rows and columns in different steps: a .nk layer has one stride for both axes",
+            "use the same step on both axes",
+        ),
+        Kind::PRelu(_) => {
+            ("slopes for more than 2048 channels: their matrix would be too large", "use one slope: LeakyRelu")
+        }
         Kind::Max => ("the larger of two branches", "use LeakyRelu or PRelu"),
         Kind::Mul => {
             ("a product of two computed tensors: .nk models have no gates", "train without gates such as SiLU or SE")

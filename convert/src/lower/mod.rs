@@ -12,6 +12,7 @@
 //! * `carry`: other residual sums, at the price of more channels.
 //! * `emit`: records, and the geometry that they can express.
 
+mod activation;
 mod blocks;
 mod carry;
 mod emit;
@@ -23,13 +24,17 @@ mod leftovers;
 pub mod view;
 
 use import::Imported;
+use ir::Ir;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, ValueId};
 use crate::network::Network;
 use crate::refusal::Refusal;
 
 /// The one rewrite that is not exact: the block kind of the format computes another form of GELU than most exporters write.
 pub const GELU_APPROXIMATION: &str = "GELU in its tanh form, which differs from the exact one by up to 5e-4";
+
+/// Most elements of a row that a matrix of its own may rearrange, scale or bend.
+const MAX_SQUARE: usize = 2048;
 
 /// What may be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,12 +73,55 @@ pub struct Lowered {
 
 /// Lowers a graph, or tells everything that stands in the way.
 pub fn lower(graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
-    lower_float(import::import(graph)?, graph, options)
+    if let Some(refusal) = import::unfit_tensor(graph) {
+        return Err(vec![refusal]);
+    }
+    let mut refusals = import::ports(graph);
+    let (Some(&input), Some(&output)) = (graph.inputs.first(), graph.outputs.first()) else { return Err(refusals) };
+    let mut best: Option<import::Failure> = None;
+    for start in import::starts(graph, input) {
+        match lower_from(graph, &start, output, options) {
+            Ok(lowered) if refusals.is_empty() => return Ok(lowered),
+            Ok(_) => return Err(refusals),
+            Err(failure) if best.as_ref().is_none_or(|best| failure.progress > best.progress) => {
+                best = Some(failure);
+            }
+            Err(_) => {}
+        }
+    }
+    match best {
+        Some(failure) => refusals.extend(all_refusals(failure, graph, options)),
+        None => refusals.push(import::input_refusal(graph, input)),
+    }
+    Err(refusals)
 }
 
-/// Lowers operations in floats.
-pub(crate) fn lower_float(mut imported: Imported, graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
-    let ir = &mut imported.ir;
+/// Lowers a graph whose input lies in memory as `start` says.
+fn lower_from(
+    graph: &Graph,
+    start: &import::Start,
+    output: ValueId,
+    options: Options,
+) -> Result<Lowered, import::Failure> {
+    let imported = import::import(graph, start, output)?;
+    lower_float(imported, graph, options).map_err(|refusals| import::Failure {
+        progress: import::Progress::ALL,
+        refusals,
+        ir: Ir::default(),
+    })
+}
+
+/// What was refused, and what the rewrites leave of the rest.
+fn all_refusals(mut failure: import::Failure, graph: &Graph, options: Options) -> Vec<Refusal> {
+    if !failure.ir.ops.is_empty() {
+        rewrite(&mut failure.ir, options);
+        failure.refusals.extend(leftovers::refusals(&failure.ir, graph));
+    }
+    failure.refusals
+}
+
+/// Everything between translation and layout.
+fn rewrite(ir: &mut Ir, options: Options) {
     fuse::simplify(ir);
     blocks::recognise(ir);
     fuse::simplify(ir);
@@ -86,6 +134,11 @@ pub(crate) fn lower_float(mut imported: Imported, graph: &Graph, options: Option
     if !options.keeps_linear_layers {
         fuse::shrink(ir);
     }
+}
+
+/// Lowers operations in floats.
+pub(crate) fn lower_float(mut imported: Imported, graph: &Graph, options: Options) -> Result<Lowered, Vec<Refusal>> {
+    rewrite(&mut imported.ir, options);
     finish(imported, graph)
 }
 
@@ -93,7 +146,7 @@ pub(crate) fn lower_float(mut imported: Imported, graph: &Graph, options: Option
 pub(crate) fn lower_int8(
     mut imported: Imported,
     graph: &Graph,
-    complete: impl FnOnce(&mut ir::Ir),
+    complete: impl FnOnce(&mut Ir),
 ) -> Result<Lowered, Vec<Refusal>> {
     fuse::join_pads(&mut imported.ir);
     blocks::recognise(&mut imported.ir);

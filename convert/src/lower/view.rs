@@ -159,6 +159,49 @@ impl View {
         Self { dims: self.dims.iter().map(|dim| dim.iter().map(stacked).collect()).collect() }
     }
 
+    /// The view with other extents along whole axes, and those extents; `None` where `shape` does not tell which axes change.
+    pub fn resized(&self, extent: Extent, shape: &[usize]) -> Option<(Extent, Self)> {
+        let own = self.shape();
+        if own.len() != shape.len() {
+            return None;
+        }
+        let mut axes = Vec::new();
+        for dim in (0..shape.len()).filter(|&dim| own[dim] != shape[dim]) {
+            let axis = [Axis::N, Axis::H, Axis::W, Axis::C];
+            let whole = |&axis: &Axis| own[dim] > 1 && self.is_axis(dim, axis, extent);
+            axes.push((dim, axis.into_iter().find(whole)?));
+        }
+        let mut resized = extent;
+        for &(dim, axis) in &axes {
+            *match axis {
+                Axis::N => &mut resized.n,
+                Axis::H => &mut resized.h,
+                Axis::W => &mut resized.w,
+                Axis::C => &mut resized.c,
+            } = shape[dim];
+        }
+        let view = axes.into_iter().fold(self.clone(), |view, (dim, axis)| view.with_axis(dim, axis, resized));
+        Some((resized, view))
+    }
+
+    /// The view of the same memory when pixels are rows of their own.
+    pub fn with_pixels_as_rows(&self, extent: Extent) -> Self {
+        let row = |factor: &Factor| {
+            let pixels = match factor.axis {
+                Axis::N => extent.h * extent.w,
+                Axis::H => extent.w,
+                Axis::W => 1,
+                Axis::C => return *factor,
+            };
+            Factor { axis: Axis::N, stride: factor.stride * pixels, ..*factor }
+        };
+        let mut dims = vec![Vec::new(); self.dims.len()];
+        for (dim, factors) in dims.iter_mut().zip(&self.dims) {
+            factors.iter().map(row).for_each(|factor| push_merged(dim, factor));
+        }
+        Self { dims }
+    }
+
     /// Whether `other` can be broadcast to this view: its dimensions, aligned at the end, are the same or have extent 1.
     pub fn accepts(&self, other: &Self) -> bool {
         other.rank() <= self.rank()

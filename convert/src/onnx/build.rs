@@ -21,13 +21,14 @@ struct Builder<'a> {
     by_name: BTreeMap<&'a str, ValueId>,
 }
 
-/// The graph of a file, in execution order, with shapes for its inputs.
+/// The graph of a file, in execution order, with shapes for its inputs where they are known.
 pub(crate) fn build(
     model: &proto::Graph<'_>,
     opset: i64,
     options: &Options,
     tensors: &mut TensorReader<'_, '_>,
     notes: &mut Notes,
+    refusals: &mut Vec<Refusal>,
 ) -> Result<Graph, Error> {
     let graph = Graph { name: model.name.into(), opset, ..Graph::default() };
     let mut builder = Builder { graph, by_name: BTreeMap::new() };
@@ -39,7 +40,7 @@ pub(crate) fn build(
             value.constant = Some(Arc::new(tensor));
         })?;
     }
-    builder.add_inputs(&model.inputs, options, notes)?;
+    builder.add_inputs(&model.inputs, options, notes, refusals)?;
     for node in &model.nodes {
         for output in node.outputs.iter().filter(|name| !name.is_empty()) {
             builder.add(output, "output of a node", |_| {})?;
@@ -75,9 +76,10 @@ impl<'a> Builder<'a> {
         inputs: &'a [proto::ValueInfo<'a>],
         options: &Options,
         notes: &mut Notes,
+        refusals: &mut Vec<Refusal>,
     ) -> Result<(), Error> {
         let mut declared = Vec::new();
-        let mut refusals = Vec::new();
+        let before = refusals.len();
         for input in inputs.iter().filter(|input| !self.by_name.contains_key(input.name)) {
             match &input.kind {
                 ValueType::Tensor(kind, dims) => match element_type(*kind) {
@@ -88,15 +90,15 @@ impl<'a> Builder<'a> {
                 ValueType::Other(kind) => refusals.push(input_refusal(input.name, &format!("a {kind}"))),
             }
         }
-        if !refusals.is_empty() {
-            return Err(Error::Unsupported(refusals));
+        if refusals.len() > before {
+            return Err(Error::Unsupported(std::mem::take(refusals)));
         }
         let (kinds, declared): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
-        let shapes = resolve(&declared, options, &mut notes.assumptions)?;
+        let shapes = resolve(&declared, options, &mut notes.assumptions, refusals)?;
         for ((kind, input), shape) in kinds.into_iter().zip(&declared).zip(shapes) {
             let id = self.add(input.name, "input", |value| {
                 value.element_type = Some(kind);
-                value.shape = Some(shape);
+                value.shape = shape;
             })?;
             self.graph.inputs.push(id);
         }

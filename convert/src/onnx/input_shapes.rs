@@ -15,21 +15,21 @@ pub(crate) struct Declared<'a> {
     pub(crate) dims: Option<&'a [Dimension<'a>]>,
 }
 
-/// The shape of each input. Sentences about what was assumed go to `assumptions`.
+/// The shape of each input, if it is known. Sentences about what was assumed go to `assumptions`.
 pub(crate) fn resolve(
     inputs: &[Declared<'_>],
     options: &Options,
     assumptions: &mut Vec<String>,
-) -> Result<Vec<Vec<usize>>, Error> {
+    refusals: &mut Vec<Refusal>,
+) -> Result<Vec<Option<Vec<usize>>>, Error> {
     let given = given_shapes(inputs, options)?;
     let mut symbols = given_symbols(inputs, options)?;
     bind_symbols(inputs, &given, &mut symbols)?;
     assume_batches(inputs, &given, &mut symbols, assumptions);
-    let mut refusals = Vec::new();
-    let mut shapes = Vec::new();
-    for (input, given) in inputs.iter().zip(&given) {
+    let mut shapes = vec![None; inputs.len()];
+    for ((input, given), known) in inputs.iter().zip(&given).zip(&mut shapes) {
         match (given, input.dims) {
-            (Some(shape), _) => shapes.push(shape.to_vec()),
+            (Some(shape), _) => *known = Some(shape.to_vec()),
             (None, None) => refusals.push(refusal(input, "no shape", Vec::new())),
             (None, Some(dims)) => match known_extents(dims, &symbols) {
                 Ok(shape) => {
@@ -37,20 +37,20 @@ pub(crate) fn resolve(
                         assumptions
                             .push(format!("input \"{}\": the unnamed leading dimension is taken as 1", input.name));
                     }
-                    shapes.push(shape);
+                    *known = Some(shape);
                 }
                 Err(open) => refusals.push(refusal(input, &format!("the shape [{}]", describe(dims)), open)),
             },
         }
     }
     for (input, shape) in inputs.iter().zip(&shapes) {
-        if refusals.is_empty() && !is_within_limits(shape) {
+        if let Some(shape) = shape.as_ref().filter(|shape| !is_within_limits(shape)) {
             let reason = format!("tensors are limited to {MAX_ELEMENTS} elements");
             let (node, op, found) = (input.name.into(), "input".into(), format!("the shape {shape:?}"));
             return Err(Error::Unsupported(vec![Refusal { node, op, found, reason, advice: None }]));
         }
     }
-    if refusals.is_empty() { Ok(shapes) } else { Err(Error::Unsupported(refusals)) }
+    Ok(shapes)
 }
 
 /// For each input the shape that the options give it.

@@ -23,6 +23,7 @@ use crate::budget::Budget;
 use crate::error::Error;
 use crate::fold::simplify;
 use crate::graph::Graph;
+use crate::refusal::Refusal;
 
 pub(crate) use tensor_data::{element_type, whole_range};
 
@@ -36,14 +37,27 @@ pub const OPSETS: std::ops::RangeInclusive<i64> = upgrade::OLD_OPSET..=28;
 ///
 /// `folder` is where files with weights are looked for: that of the model.
 pub fn load(bytes: &[u8], folder: Option<&Path>, options: &Options) -> Result<(Graph, Notes), Error> {
+    let (graph, notes, refusals) = survey(bytes, folder, options)?;
+    if refusals.is_empty() { Ok((graph, notes)) } else { Err(Error::Unsupported(refusals)) }
+}
+
+/// Reads a model as far as possible. Where there are refusals, shapes behind what was refused are unknown.
+pub fn survey(bytes: &[u8], folder: Option<&Path>, options: &Options) -> Result<(Graph, Notes, Vec<Refusal>), Error> {
     let mut budget = Budget::for_file(bytes.len());
-    let (mut graph, mut notes) = read(bytes, folder, options, &mut budget)?;
-    simplify(&mut graph, &mut budget, &mut notes)?;
-    Ok((graph, notes))
+    let mut refusals = Vec::new();
+    let (mut graph, mut notes) = read(bytes, folder, options, &mut budget, &mut refusals)?;
+    simplify(&mut graph, &mut budget, &mut notes, &mut refusals)?;
+    Ok((graph, notes, refusals))
 }
 
 /// The graph as it stands in the file, with shapes for its inputs only.
-fn read(bytes: &[u8], folder: Option<&Path>, options: &Options, budget: &mut Budget) -> Result<(Graph, Notes), Error> {
+fn read(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    options: &Options,
+    budget: &mut Budget,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(Graph, Notes), Error> {
     let model = proto::Model::read(bytes, budget)?;
     let mut notes = Notes { ir_version: model.ir_version, producer: model.producer.to_string(), ..Notes::default() };
     let opset = standard_opset(&model)?;
@@ -62,7 +76,7 @@ fn read(bytes: &[u8], folder: Option<&Path>, options: &Options, budget: &mut Bud
     notes.nodes_in_file = graph.nodes.len();
     let mut files = external::ExternalFiles::new(folder);
     let mut tensors = tensor_data::TensorReader { budget, files: &mut files };
-    let graph = build::build(graph, opset, options, &mut tensors, &mut notes)?;
+    let graph = build::build(graph, opset, options, &mut tensors, &mut notes, refusals)?;
     Ok((graph, notes))
 }
 

@@ -249,7 +249,11 @@ impl<'a> Dimension<'a> {
                 _ => {}
             }
         }
-        Ok(if dimension == Self::Symbol("") { Self::Unknown } else { dimension })
+        // Some exporters write "?" for all dimensions that they do not know; these need not be the same.
+        Ok(match dimension {
+            Self::Symbol(name) if !name.contains(char::is_alphanumeric) => Self::Unknown,
+            dimension => dimension,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! The two sides share nothing but the inputs, so a mistake anywhere between the graph and the engine shows as a
 //! difference.
 
+mod cases;
 mod engine;
 mod inputs;
 
@@ -14,6 +15,7 @@ use crate::interpret::run;
 use crate::tensor::{Elements, Tensor};
 use crate::tflite;
 
+pub use cases::{CaseData, embeddable_cases};
 pub use inputs::InputKind;
 
 /// Largest difference that is accepted by default, relative to the largest magnitude of an output.
@@ -45,12 +47,40 @@ impl Default for ProofOptions {
 
 /// How the elements of the model's input and output lie in those of the network: for each element its place, or `None`
 /// if both have the same order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Placement<'p> {
-    /// Places of the input.
+    /// Rows of the model's batch that the network computes one at a time.
+    pub rows: usize,
+    /// Places of the input, of one row.
     pub input: Option<&'p [usize]>,
-    /// Places of the output.
+    /// Places of the output, of one row.
     pub output: Option<&'p [usize]>,
+}
+
+impl Default for Placement<'_> {
+    fn default() -> Self {
+        Self { rows: 1, input: None, output: None }
+    }
+}
+
+/// What the source model answers to an input, in its own order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What was fed.
+    pub kind: InputKind,
+    /// The input.
+    pub input: Vec<f32>,
+    /// The output.
+    pub output: Vec<f64>,
+}
+
+impl Answer {
+    /// What a source model answers to one kind of input.
+    fn of(source: &dyn Reference, kind: InputKind, seed: u64) -> Result<Self, ProofError> {
+        let input = source.input(kind, seed)?;
+        let output = source.run(&input)?;
+        Ok(Self { kind, input, output })
+    }
 }
 
 /// One input through both sides.
@@ -75,6 +105,8 @@ pub struct Proof {
     pub tolerance: f64,
     /// One for each input.
     pub comparisons: Vec<Comparison>,
+    /// What the source model computed, which takes most of the time.
+    pub answers: Vec<Answer>,
 }
 
 /// Why a proof could not be made.
@@ -89,17 +121,6 @@ pub enum ProofError {
     /// The two do not have the same inputs and outputs.
     #[error("the converted model does not have the shape of the source: {0}")]
     Shape(String),
-}
-
-/// An input with the expected output, in the order of the network: the data of a test case in a `.nk` file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CaseData {
-    /// Name of the case.
-    pub name: String,
-    /// What is fed; codes of an int8 model.
-    pub input: Vec<f32>,
-    /// What the source model computes; the numbers that codes stand for.
-    pub expected: Vec<f32>,
 }
 
 impl Proof {
@@ -188,45 +209,21 @@ pub fn prove(
 ) -> Result<Proof, ProofError> {
     let (fed, given) = source.elements()?;
     let mut engine = engine::Engine::load(nk)?;
-    check_places("input", fed, engine.input_elements(), placement.input)?;
-    check_places("output", given, engine.output_elements(), placement.output)?;
-    let mut comparisons = Vec::new();
+    let rows = placement.rows;
+    check_places("input", fed, rows, engine.input_elements(), placement.input)?;
+    check_places("output", given, rows, engine.output_elements(), placement.output)?;
+    let (mut comparisons, mut answers) = (Vec::new(), Vec::new());
     for kind in InputKind::ALL {
-        let values = source.input(kind, options.seed)?;
-        let expected = source.run(&values)?;
-        let memory = engine.run(&to_memory(&values, placement.input))?;
-        comparisons.push(compare(kind, &expected, &from_memory(memory, placement.output)));
-    }
-    Ok(Proof { tolerance: options.tolerance, comparisons })
-}
-
-/// Test cases with answers of the interpreter: at most `count`, and none if the model is too large for them. Cases
-/// whose answer is not finite are left out.
-pub fn embeddable_cases(
-    source: &dyn Reference,
-    placement: Placement<'_>,
-    count: usize,
-    seed: u64,
-) -> Result<Vec<CaseData>, ProofError> {
-    let (fed, given) = source.elements()?;
-    if fed.max(given) > MAX_CASE_FLOATS {
-        return Ok(Vec::new());
-    }
-    let mut cases = Vec::new();
-    for index in 0..count.min(MAX_CASES) {
-        // Large inputs drive activations into saturation, which makes poor tests.
-        let kind = [InputKind::Normal, InputKind::Range, InputKind::SignFlipped, InputKind::Zeros][index % 4];
-        let values = source.input(kind, seed.wrapping_add(index as u64))?;
-        let expected: Vec<f32> = source.run(&values)?.iter().map(|&y| source.real(y) as f32).collect();
-        if expected.iter().all(|y| y.is_finite()) {
-            cases.push(CaseData {
-                name: format!("{kind} {index}"),
-                input: to_memory(&values, placement.input),
-                expected: to_memory(&expected, placement.output),
-            });
+        let answer = Answer::of(source, kind, options.seed)?;
+        let mut found = Vec::with_capacity(given);
+        for row in answer.input.chunks_exact(engine.input_elements()) {
+            let memory = engine.run(&to_memory(row, placement.input))?;
+            found.extend(from_memory(memory, placement.output));
         }
+        comparisons.push(compare(kind, &answer.output, &found));
+        answers.push(answer);
     }
-    Ok(cases)
+    Ok(Proof { tolerance: options.tolerance, comparisons, answers })
 }
 
 fn only_ports(graph: &Graph) -> Result<(ValueId, ValueId), ProofError> {
@@ -243,10 +240,18 @@ fn elements(graph: &Graph, id: ValueId) -> usize {
 }
 
 /// Refuses places that are not a rearrangement of the network's elements.
-fn check_places(what: &str, source: usize, network: usize, places: Option<&[usize]>) -> Result<(), ProofError> {
+fn check_places(
+    what: &str,
+    source: usize,
+    rows: usize,
+    network: usize,
+    places: Option<&[usize]>,
+) -> Result<(), ProofError> {
     let shape = |found: String| Err(ProofError::Shape(found));
-    if source != network {
-        return shape(format!("its {what} has {network} elements, that of the source {source}"));
+    if source != rows * network {
+        return shape(format!(
+            "its {what} has {network} elements for each of {rows} rows, that of the source {source}"
+        ));
     }
     let Some(places) = places else { return Ok(()) };
     let mut is_used = vec![false; network];
@@ -335,10 +340,12 @@ mod tests {
 
     #[test]
     fn places_have_to_be_a_rearrangement() {
-        assert!(check_places("input", 3, 3, Some(&[2, 0, 1])).is_ok());
-        assert!(check_places("input", 3, 4, None).is_err());
+        assert!(check_places("input", 3, 1, 3, Some(&[2, 0, 1])).is_ok());
+        assert!(check_places("input", 6, 2, 3, Some(&[2, 0, 1])).is_ok());
+        assert!(check_places("input", 3, 1, 4, None).is_err());
+        assert!(check_places("input", 6, 1, 3, None).is_err());
         for places in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3]] {
-            assert!(check_places("input", 3, 3, Some(places)).is_err());
+            assert!(check_places("input", 3, 1, 3, Some(places)).is_err());
         }
     }
 

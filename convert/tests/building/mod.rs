@@ -1,5 +1,7 @@
 //! Graphs written by hand.
 
+#![allow(dead_code, reason = "each test program uses some of it")]
+
 use std::sync::Arc;
 
 use netkit_convert::graph::{Attribute, Graph, Node, Value, ValueId};

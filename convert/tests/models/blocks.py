@@ -107,3 +107,26 @@ def residual_with_stride(n):
     n.op("Relu", n.conv(4, 4, [3, 3], group=4, pads=[1, 1, 1, 1]))
     main = n.conv(5, 4, [1, 1])
     n.op("Add", n.conv(5, 3, [1, 1], of="x", strides=[2, 2]), main)
+
+
+@model([1, 8])
+def residual_behind_relu(n):
+    first = n.op("Relu", n.gemm(6, 8))
+    n.op("Add", first, n.op("Relu", n.gemm(6, 6)))
+    n.gemm(2, 6)
+
+
+@model([1, 3, 5, 6])
+def residual_of_maps_behind_leaky(n):
+    first = n.conv(4, 3, [3, 3], pads=[1, 1, 1, 1])
+    n.op("LeakyRelu", n.conv(4, 4, [3, 3], pads=[1, 1, 1, 1]), alpha=0.2)
+    n.op("Add", n.at, first)
+    n.op("Relu")
+
+
+@model([1, 3, 6, 5])
+def operand_beside_its_convolution(n):
+    first = n.op("Relu", n.conv(4, 3, [3, 3], pads=[1, 1, 1, 1]))
+    second = n.op("Relu", n.conv(3, 4, [3, 3], pads=[1, 1, 1, 1]))
+    n.op("Concat", first, second, axis=1)
+    n.op("Relu", n.conv(5, 7, [1, 1]))

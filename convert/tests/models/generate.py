@@ -2,7 +2,7 @@
 
     python3 generate.py        # needs onnx, onnxruntime and numpy
 
-NAME.onnx with NAME.x.npy and NAME.y.npy must convert and compute the same; residual_NAME needs more channels for its residual
+NAME.onnx, some with their weights in NAME.data, with NAME.x.npy and NAME.y.npy must convert and compute the same; residual_NAME needs more channels for its residual
 sums; refused_NAME has no exact form. Heights, widths and channels all differ, so that a wrong order cannot pass by luck.
 """
 import blocks  # noqa: F401: each of these modules registers its models
@@ -14,7 +14,7 @@ from net import FOLDER, MODELS, Net
 
 
 def main():
-    for old in [*FOLDER.glob("*.onnx"), *FOLDER.glob("*.npy")]:
+    for old in [*FOLDER.glob("*.onnx"), *FOLDER.glob("*.npy"), *FOLDER.glob("*.data")]:
         old.unlink()
     for fill, shape, options in MODELS:
         net = Net(fill.__name__, shape, **options)

@@ -171,3 +171,34 @@ def fire(n):
 def conv_beside_its_input(n):
     n.conv(3, 4, [3, 3], pads=[1, 1, 1, 1])
     n.op("Concat", "x", n.at, axis=1)
+
+
+@model([2, 3, 5, 4])
+def layer_norm_of_trailing_dimensions(n):
+    n.op("LayerNormalization", "x", n.random(5, 4), n.random(5, 4), axis=2)
+
+
+@model([1, 3, 5, 4])
+def softmax_of_each_pixel(n):
+    n.op("Relu", n.conv(6, 3, [1, 1]))
+    n.op("Softmax", n.conv(5, 6, [1, 1]), axis=1)
+
+
+@model([2, 3, 5, 4])
+def softmax_of_the_last_dimension(n):
+    n.op("Softmax", "x", axis=-1)
+
+
+@model([1, 3, 7, 5])
+def softmax_of_two_channels(n):
+    n.op("Softmax", n.conv(2, 3, [3, 3]), axis=1)
+
+
+@model([2, 3, 4])
+def product_with_a_vector(n):
+    n.op("MatMul", "x", n.random(4))
+
+
+@model([3, 4])
+def constants_for_each_row_of_a_batch(n):
+    n.op("PRelu", n.op("Add", "x", n.random(3, 4)), n.random(3, 4))

@@ -13,8 +13,8 @@ SEED = 20
 class Net:
     """A graph that grows by one operation at a time; `self.at` is the name of the running value."""
 
-    def __init__(self, name, shape, opset=17, refused=False):
-        self.name, self.shape, self.opset, self.refused = name, list(shape), opset, refused
+    def __init__(self, name, shape, opset=17, refused=False, external=False):
+        self.name, self.shape, self.opset, self.refused, self.external = name, list(shape), opset, refused, external
         self.nodes, self.weights, self.at, self.count = [], [], "x", 0
         self.rng = np.random.default_rng([SEED, *name.encode()])
         self.outputs = None
@@ -57,13 +57,20 @@ class Net:
     def shape_op(self, kind, *numbers, **attributes):
         return self.op(kind, self.at, np.array(numbers, np.int64), **attributes)
 
-    def save(self):
+    def proto(self):
         outputs = self.outputs or [self.at]
         infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
         given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)]
         graph = helper.make_graph(self.nodes, self.name, given, infos, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+
+    def save(self):
+        model = self.proto()
         path = FOLDER / f"{self.name}.onnx"
+        if self.external:
+            helpers = onnx.external_data_helper
+            helpers.convert_model_to_external_data(model, location=f"{self.name}.data", size_threshold=0)
+            model = helpers.write_external_data_tensors(model, str(FOLDER))
         path.write_bytes(model.SerializeToString(deterministic=True))
         if self.refused:
             return

@@ -14,12 +14,13 @@ def refused_root_mean_square_norm(n):
 
 @model([1, 3, 5, 6], refused=True)
 def refused_layer_norm_of_a_map(n):
-    n.op("LayerNormalization", "x", n.random(3, 5, 6), n.random(3, 5, 6), axis=1)
+    n.conv(3, 3, [3, 3], pads=[1, 1, 1, 1])
+    n.op("LayerNormalization", n.at, n.random(3, 5, 6), n.random(3, 5, 6), axis=1)
 
 
 @model([1, 3, 5, 6], refused=True)
 def refused_softmax_of_each_pixel(n):
-    n.op("Softmax", "x", axis=1)
+    n.op("Softmax", n.conv(3, 3, [3, 3]), axis=1)
 
 
 @model([1, 3, 5, 6], refused=True)
@@ -48,11 +49,6 @@ def refused_pad_with_ones(n):
 @model([1, 3, 5, 6], refused=True)
 def refused_reflecting_pad(n):
     n.shape_op("Pad", 0, 0, 1, 1, 0, 0, 1, 1, mode="reflect")
-
-
-@model([1, 3, 5, 6], refused=True)
-def refused_max_pool_padded_before(n):
-    n.op("MaxPool", "x", kernel_shape=[2, 2], pads=[1, 1, 0, 0])
 
 
 @model([1, 4, 5, 6], refused=True)
@@ -89,7 +85,7 @@ def refused_two_outputs(n):
 
 @model([2, 6], refused=True)
 def refused_bias_for_each_row(n):
-    n.op("Add", "x", n.random(2, 6))
+    n.op("Gemm", "x", n.random(6, 3), n.random(2, 3))
 
 
 @model([1, 6], refused=True)
@@ -100,3 +96,14 @@ def refused_product_of_computed_matrices(n):
 @model([1, 3, 5, 6], refused=True)
 def refused_gelu_alone(n):
     gelu_erf(n, n.conv(4, 3, [1, 1]))
+
+
+@model([1, 3, 8, 6], refused=True)
+def refused_every_other_row(n):
+    n.op("Slice", n.conv(3, 3, [3, 3]), *(np.array(v, np.int64) for v in ([0], [100], [2], [2])))
+
+
+@model([2, 3, 5, 6], refused=True)
+def refused_norm_over_the_batch(n):
+    n.op("Sub", "x", n.op("ReduceMean", "x", axes=[0]))
+    n.conv(2, 3, [3, 3])

@@ -149,3 +149,9 @@ def arithmetic_with_constants(n):
     n.op("Div", n.at, np.array([2, 3, 4, 5, 6], np.float32))
     n.gemm(3, 5)
     n.op("Neg")
+
+
+@model([1, 6], external=True)
+def weights_in_another_file(n):
+    n.op("Relu", n.gemm(5, 6))
+    n.gemm(3, 5)

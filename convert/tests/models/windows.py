@@ -203,3 +203,47 @@ def norm_and_activation_behind_pools(n):
     n.op("LeakyRelu", alpha=0.1)
     n.op("AveragePool", n.at, kernel_shape=[2, 2])
     n.op("Tanh")
+
+
+@model([1, 3, 6, 7])
+def max_pool_padded_at_the_begin_only(n):
+    n.op("MaxPool", "x", kernel_shape=[2, 2], auto_pad="SAME_LOWER")
+
+
+@model([1, 3, 6, 7])
+def average_pool_padded_at_the_begin_only(n):
+    n.op("AveragePool", "x", kernel_shape=[3, 2], strides=[1, 1], pads=[2, 1, 0, 0])
+
+
+@model([1, 3, 9, 8])
+def slices_of_a_map(n):
+    n.conv(6, 3, [3, 3], pads=[1, 1, 1, 1])
+    n.op("Slice", n.at, *(np.array(v, np.int64) for v in ([1, 2], [5, -1], [1, 3], [2, 1])))
+    n.op("Relu")
+    n.op("Slice", n.at, *(np.array(v, np.int64) for v in ([2], [100], [2])))
+
+
+@model([1, 3, 8, 6])
+def focus(n):
+    parts = []
+    for row in (0, 1):
+        rows = n.op("Slice", "x", *(np.array(v, np.int64) for v in ([row], [1 << 40], [2], [2])))
+        for column in (0, 1):
+            parts.append(n.op("Slice", rows, *(np.array(v, np.int64) for v in ([column], [1 << 40], [3], [2]))))
+    n.op("Concat", *parts, axis=1)
+    n.op("Relu", n.conv(5, 12, [3, 3], pads=[1, 1, 1, 1]))
+
+
+@model([1, 2, 12])
+def causal_series(n):
+    n.conv(4, 2, [3], pads=[4, 4], dilations=[2])
+    n.op("Slice", n.at, *(np.array(v, np.int64) for v in ([0], [-4], [2])))
+    n.op("Relu")
+    n.op("Gather", n.at, np.array(-1, np.int64), axis=2)
+    n.gemm(3, 4)
+
+
+@model([1, 6, 5, 4])
+def channels_gathered(n):
+    n.op("Gather", "x", np.array([4, 0, 3], np.int64), axis=1)
+    n.op("Abs")

@@ -103,6 +103,15 @@ pub fn pool(window: Window, input: Extent, output: Extent) -> Option<Pool2d> {
     })
 }
 
+/// The smallest extent, at least `output`, of a pool that has a record. No window may see padding alone, whose maximum is
+/// infinite.
+pub fn larger_pool(window: Window, input: Extent, output: Extent) -> Option<Extent> {
+    let most = |size: usize, before: usize| (size + before).div_ceil(window.stride);
+    let (h, w) = (most(input.h, window.before.0), most(input.w, window.before.1));
+    let extents = (output.h..=h).flat_map(|h| (output.w..=w).map(move |w| Extent { h, w, ..output }));
+    extents.filter(|&extent| pool(window, input, extent).is_some()).min_by_key(|extent| extent.h * extent.w)
+}
+
 /// Puts kernels of `depth` numbers for each tap into grown ones.
 pub fn grow(weights: &[f64], window: Window, [rows, columns]: [Fit; 2], depth: usize) -> Vec<f64> {
     let (from, to) = (window.area() * depth, rows.kernel * columns.kernel * depth);

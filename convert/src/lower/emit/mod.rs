@@ -4,7 +4,7 @@
 //! the network works on rows: a flatten layer and dense layers. A network of nothing but rows is an MLP.
 
 mod blocks;
-mod geometry;
+pub mod geometry;
 mod maps;
 mod order;
 mod quant;
@@ -12,14 +12,12 @@ mod rows;
 
 use netkit::format::records::{ActivationCode, Layer};
 
+use super::MAX_SQUARE;
 use super::import::{Imported, Operand};
 use super::ir::{Activation, Extent, Id, Ir, Kind, Op, Window};
 use crate::graph::Graph;
 use crate::network::{Array, Header, Network, NetworkLayer, Port};
 use crate::refusal::Refusal;
-
-/// Most elements of a row that a matrix of its own may rearrange or scale.
-const MAX_SQUARE: usize = 2048;
 
 /// Why an operation has no record.
 pub struct Unfit {
@@ -46,8 +44,15 @@ pub fn emit(imported: &mut Imported, graph: &Graph) -> Result<Network, Vec<Refus
     order::restore(imported).map_err(|unfit| refuse(&imported.ir.ops[imported.output.id], unfit))?;
     let mut chain: Vec<Id> = imported.ir.order();
     chain.retain(|&id| imported.ir.ops[id].kind != Kind::Input);
-    let is_mlp = imported.takes_rows && chain.iter().all(|&id| is_row_operation(&imported.ir, id));
-    if !is_mlp && imported.input.extent.n > 1 && chain.iter().all(|&id| is_pixelwise(&imported.ir, id)) {
+    let mut is_mlp = imported.takes_rows && chain.iter().all(|&id| is_row_operation(&imported.ir, id));
+    let is_pixelwise = !is_mlp && chain.iter().all(|&id| is_pixelwise(&imported.ir, id));
+    if let Some(&softmax) = chain.iter().find(|&&id| activation(&imported.ir, id) == Activation::PixelSoftmax) {
+        if !is_pixelwise || !chain.iter().all(|&id| can_be_dense(&imported.ir, id)) {
+            return Err(refuse(&imported.ir.ops[softmax], pixel_softmax(imported.ir.ops[softmax].extent)));
+        }
+        make_rows_of_pixels(imported);
+        is_mlp = true;
+    } else if is_pixelwise && imported.input.extent.n > 1 {
         stack_rows(imported);
     }
     let (ir, input) = (&imported.ir, imported.input.extent);
@@ -107,6 +112,33 @@ fn is_row_operation(ir: &Ir, id: Id) -> bool {
     }
 }
 
+/// Function behind an operation.
+fn activation(ir: &Ir, id: Id) -> Activation {
+    match &ir.ops[id].kind {
+        Kind::Conv(conv) => conv.activation,
+        Kind::Depthwise(conv) => conv.activation,
+        Kind::Affine(affine) => affine.activation,
+        _ => Activation::None,
+    }
+}
+
+/// Whether a dense layer can compute what a pixelwise operation does with one pixel.
+fn can_be_dense(ir: &Ir, id: Id) -> bool {
+    match ir.ops[id].kind {
+        Kind::Conv(_) => true,
+        Kind::Affine(_) => ir.ops[id].extent.c <= MAX_SQUARE,
+        _ => false,
+    }
+}
+
+fn pixel_softmax(extent: Extent) -> Unfit {
+    Unfit {
+        found: format!("softmax over {} channels of each of {}x{} pixels", extent.c, extent.h, extent.w),
+        reason: "a .nk softmax runs over all elements of a row",
+        advice: "normalise all elements of a row, or leave softmax to the program that uses the model",
+    }
+}
+
 /// Whether an operation treats each pixel by itself.
 fn is_pixelwise(ir: &Ir, id: Id) -> bool {
     let (input, output) = extents(ir, id);
@@ -118,6 +150,29 @@ fn is_pixelwise(ir: &Ir, id: Id) -> bool {
             Kind::LayerNorm(_) => true,
             _ => false,
         }
+}
+
+/// Makes each pixel a row of features of its own: they lie in memory alike.
+fn make_rows_of_pixels(imported: &mut Imported) {
+    let rows = |extent: Extent| Extent { n: extent.n * extent.h * extent.w, h: 1, w: 1, c: extent.c };
+    for operand in [&mut imported.input, &mut imported.output] {
+        operand.view = operand.view.with_pixels_as_rows(operand.extent);
+        operand.extent = rows(operand.extent);
+    }
+    for op in &mut imported.ir.ops {
+        op.extent = rows(op.extent);
+        let activation = match &mut op.kind {
+            Kind::Conv(conv) => {
+                conv.is_dense = true;
+                &mut conv.activation
+            }
+            Kind::Affine(affine) => &mut affine.activation,
+            _ => continue,
+        };
+        if *activation == Activation::PixelSoftmax {
+            *activation = Activation::Softmax;
+        }
+    }
 }
 
 /// Makes the rows of a batch further rows of a map: they lie in memory alike.
@@ -158,7 +213,7 @@ fn code(activation: Activation) -> (ActivationCode, f32) {
         Activation::Leaky(slope) => (ActivationCode::LEAKY_RELU, slope as f32),
         Activation::Sigmoid => (ActivationCode::SIGMOID, 0.0),
         Activation::Tanh => (ActivationCode::TANH, 0.0),
-        Activation::Softmax => (ActivationCode::SOFTMAX, 0.0),
+        Activation::Softmax | Activation::PixelSoftmax => (ActivationCode::SOFTMAX, 0.0),
     }
 }
 

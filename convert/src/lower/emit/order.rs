@@ -3,7 +3,8 @@
 //! A map stays as it lies in memory, and the report says so. A row whose order differs from memory, such as that of a `Flatten`
 //! at the end of a model, is put in order by a matrix: programs index it.
 
-use super::{MAX_SQUARE, Unfit};
+use super::Unfit;
+use crate::lower::MAX_SQUARE;
 use crate::lower::import::{Imported, Operand};
 use crate::lower::ir::{Activation, Affine, Conv, Extent, Kind, Op, Window};
 use crate::lower::view::{Axis, View};

@@ -2,7 +2,8 @@
 
 use netkit::format::records::{Dense, Layer};
 
-use super::{Fitted, MAX_SQUARE, Unfit, array, code, vector};
+use super::{Fitted, Unfit, array, code, vector};
+use crate::lower::MAX_SQUARE;
 use crate::lower::ir::{Affine, Id, Ir, Kind};
 
 /// A convolution over the whole map, or a scale and shift, as a dense layer.

@@ -1,6 +1,7 @@
 //! The channels of several convolutions of one operand are the filters of one convolution.
 
 use super::linear::{Linear, common_root, common_window};
+use super::matching::is_nonnegative;
 use crate::lower::ir::{Activation, Conv, Id, Ir, Kind};
 
 /// Merges the branches of a `Concat`.
@@ -9,9 +10,19 @@ pub fn merge(ir: &mut Ir, id: Id, reads: &[usize]) -> bool {
     let parts = ir.ops[id].inputs.clone();
     let Some(root) = common_root(ir, &parts) else { return false };
     let branches: Option<Vec<Linear>> = parts.iter().map(|&part| Linear::of(ir, part, root, reads)).collect();
-    let Some(branches) = branches else { return false };
+    let Some(mut branches) = branches else { return false };
+    // ReLU changes nothing in what is never negative, so the operand itself may stand beside convolutions with ReLU.
+    if branches.iter().any(|branch| branch.activation() == Activation::Relu) && is_nonnegative(ir, root) {
+        let rectified = |(branch, &part): (&mut Linear, &Id)| {
+            if part == root {
+                branch.set_activation(Activation::Relu);
+            }
+        };
+        branches.iter_mut().zip(&parts).for_each(rectified);
+    }
     let activation = branches[0].activation();
-    if activation == Activation::Softmax || branches.iter().any(|branch| branch.activation() != activation) {
+    let is_softmax = matches!(activation, Activation::Softmax | Activation::PixelSoftmax);
+    if is_softmax || branches.iter().any(|branch| branch.activation() != activation) {
         return false;
     }
     let channels = ir.ops[root].extent.c;

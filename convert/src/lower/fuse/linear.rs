@@ -60,6 +60,14 @@ impl Linear {
         }
     }
 
+    /// Changes the function of the result.
+    pub fn set_activation(&mut self, activation: Activation) {
+        match self {
+            Self::PerChannel(conv) => conv.activation = activation,
+            Self::Full(conv) => conv.activation = activation,
+        }
+    }
+
     /// Whether it can be a dense layer.
     pub fn is_dense(&self) -> bool {
         matches!(self, Self::Full(conv) if conv.is_dense)

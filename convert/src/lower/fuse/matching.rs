@@ -76,3 +76,15 @@ pub fn origin_down_to(ir: &Ir, id: Id, root: Id) -> Origin {
     }
     origin
 }
+
+/// Whether no element of the result is ever negative.
+pub fn is_nonnegative(ir: &Ir, id: Id) -> bool {
+    match &ir.ops[id].kind {
+        Kind::Conv(conv) => conv.activation.is_nonnegative(),
+        Kind::Depthwise(conv) => conv.activation.is_nonnegative(),
+        Kind::Affine(affine) => affine.activation.is_nonnegative(),
+        Kind::Pool(..) => is_nonnegative(ir, ir.input(id)),
+        Kind::ResnetBlock(..) => true,
+        _ => false,
+    }
+}

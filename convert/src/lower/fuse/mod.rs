@@ -7,6 +7,7 @@ mod affine;
 mod branches;
 mod chain;
 mod concat;
+mod crop;
 mod gelu;
 mod grn;
 mod hinge;
@@ -36,6 +37,8 @@ const RULES: &[Rule] = &[
     branches::merge,
     concat::merge,
     pad::into_reader,
+    crop::merge,
+    crop::into_operand,
     pool::drop_point,
     pool::before,
     affine::into_reader,

@@ -1,5 +1,6 @@
 //! Zeros around a map become padding of what reads it.
 
+use super::matching::is_nonnegative;
 use crate::lower::ir::{Activation, Depthwise, Id, Ir, Kind, PoolKind, Window};
 
 /// Joins a pad to the operation behind it.
@@ -41,15 +42,4 @@ pub fn into_reader(ir: &mut Ir, id: Id, _: &[usize]) -> bool {
 /// Whether the first window still reaches the map.
 fn sees_input(window: &Window, (top, left): (usize, usize)) -> bool {
     window.before.0 + top < window.kernel.0 && window.before.1 + left < window.kernel.1
-}
-
-fn is_nonnegative(ir: &Ir, id: Id) -> bool {
-    match &ir.ops[id].kind {
-        Kind::Conv(conv) => conv.activation.is_nonnegative(),
-        Kind::Depthwise(conv) => conv.activation.is_nonnegative(),
-        Kind::Affine(affine) => affine.activation.is_nonnegative(),
-        Kind::Pool(..) => is_nonnegative(ir, ir.input(id)),
-        Kind::ResnetBlock(..) => true,
-        _ => false,
-    }
 }

@@ -5,12 +5,13 @@ use super::{Operand, Trouble};
 use crate::lower::ir::{Activation, Kind};
 use crate::lower::view::Axis;
 
-/// `Relu`, `Sigmoid`, `Tanh`.
+/// `Relu`, `Sigmoid`, `Tanh`, `Abs`.
 pub fn plain(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     let x = call.operand(0)?;
     let activation = match call.node.op.as_str() {
         "Relu" => Activation::Relu,
         "Sigmoid" => Activation::Sigmoid,
+        "Abs" => Activation::Leaky(-1.0),
         _ => Activation::Tanh,
     };
     Ok(call.push_affine(&x, 1.0, 0.0, activation))
@@ -96,7 +97,7 @@ fn clamp(call: &mut Call<'_, '_>, x: &Operand, low: f64, high: f64) -> Result<Op
     })
 }
 
-/// `Softmax`: a .nk layer normalises a whole row or map.
+/// `Softmax` over a whole row or map, or over the channels of each pixel.
 pub fn softmax(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     let x = call.operand(0)?;
     let rank = x.view.rank();
@@ -104,12 +105,16 @@ pub fn softmax(call: &mut Call<'_, '_>) -> Result<Operand, Trouble> {
     let axis = call.int("axis", if is_old { 1 } else { -1 })?;
     let first = dimension(axis, rank)?;
     let dims: Vec<usize> = if is_old { (first..rank).collect() } else { vec![first] };
-    if !x.view.selects(&dims, &[Axis::H, Axis::W, Axis::C]) {
+    let activation = if x.view.selects(&dims, &[Axis::H, Axis::W, Axis::C]) {
+        Activation::Softmax
+    } else if x.view.selects(&dims, &[Axis::C]) {
+        Activation::PixelSoftmax
+    } else {
         let found = format!("axis = {axis} of an input of shape {:?}", x.view.shape());
         let advice = "normalise all elements of a row, or leave softmax to the program that uses the model";
         return Err(Trouble::advise(found, "a .nk softmax runs over all elements of a row", advice));
-    }
-    Ok(call.push_affine(&x, 1.0, 0.0, Activation::Softmax))
+    };
+    Ok(call.push_affine(&x, 1.0, 0.0, activation))
 }
 
 /// `Gelu`, which only a ConvNeXt V2 block contains.

@@ -52,6 +52,9 @@ fn product(
     let (weights, shape) = call.needed_weights(position)?;
     let inner = shape.len().saturating_sub(2);
     let shape = if shape.iter().take(inner).all(|&extent| extent == 1) { &shape[inner..] } else { shape };
+    // A vector is a matrix of one column, which the product then does not have as a dimension.
+    let is_vector = shape.len() == 1;
+    let shape = if is_vector { &[shape[0], 1][..] } else { shape };
     let own = x.view.shape();
     let features = own.last().copied().unwrap_or(0);
     let (rows, columns) = match *shape {
@@ -63,7 +66,10 @@ fn product(
         let found = format!("an input of shape {own:?} and weights of shape {shape:?}");
         return Err(Trouble::refuse(found, "the inner extents differ"));
     }
-    let (extent, view, window, axes) = geometry(x, columns)?;
+    let (extent, mut view, window, axes) = geometry(x, columns)?;
+    if is_vector {
+        view = view.without(&[x.view.rank() - 1], false);
+    }
     let memory = if window.area() == 1 { vec![Axis::C] } else { vec![Axis::H, Axis::W, Axis::C] };
     debug_assert_eq!(axes, memory.len());
     let offsets = x.view.offsets(x.view.rank() - 1..x.view.rank(), &memory, x.extent);
@@ -92,7 +98,9 @@ fn product(
 /// Extent and view of the product, its window, and the number of axes that a row of weights walks along: the whole map if
 /// the last dimension holds all of it, else the channels of each pixel.
 fn geometry(x: &Operand, units: usize) -> Result<(Extent, View, Window, usize), Trouble> {
-    let last = x.view.rank() - 1;
+    let Some(last) = x.view.rank().checked_sub(1) else {
+        return Err(Trouble::refuse("an input without dimensions".into(), "a product needs at least one"));
+    };
     let outer_axes = |allowed: &[Axis]| (0..last).all(|dim| x.view.axes(dim).all(|axis| allowed.contains(&axis)));
     if outer_axes(&[Axis::N]) && x.view.shape()[last] == x.extent.elements() {
         let extent = Extent { h: 1, w: 1, c: units, ..x.extent };

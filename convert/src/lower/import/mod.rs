@@ -15,16 +15,25 @@ mod pad;
 mod phases;
 mod pool;
 mod reduce;
+mod slice;
+mod start;
+mod trouble;
+mod whole;
 mod window;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use call::Call;
 
 use super::ir::{Extent, Id, Ir, Kind, Op, Origin};
-use super::view::{Axis, View};
-use crate::graph::{Graph, Value, ValueId};
+use super::view::View;
+use crate::graph::{Graph, ValueId};
 use crate::refusal::Refusal;
+
+pub use start::{Start, refusal as input_refusal, starts};
+pub use trouble::Trouble;
+pub use whole::{ports, unfit_tensor};
 
 /// A translated value.
 #[derive(Clone, Debug)]
@@ -35,34 +44,6 @@ pub struct Operand {
     pub extent: Extent,
     /// How the model's tensor lies there.
     pub view: View,
-}
-
-/// Why a node has no translation.
-#[derive(Debug)]
-pub enum Trouble {
-    /// An operand was refused before.
-    Unknown,
-    /// The node itself is to blame.
-    Refused {
-        /// What was found.
-        found: String,
-        /// Why that has no exact form.
-        reason: String,
-        /// What would work.
-        advice: Option<String>,
-    },
-}
-
-impl Trouble {
-    /// A refusal without advice.
-    pub fn refuse(found: String, reason: &str) -> Self {
-        Self::Refused { found, reason: reason.into(), advice: None }
-    }
-
-    /// A refusal that says what would work.
-    pub fn advise(found: String, reason: &str, advice: &str) -> Self {
-        Self::Refused { found, reason: reason.into(), advice: Some(advice.into()) }
-    }
 }
 
 /// A translated graph.
@@ -86,133 +67,73 @@ pub struct Importer<'g> {
     ir: Ir,
     operands: Vec<Option<Operand>>,
     refusals: Vec<Refusal>,
+    /// Number of nodes that succeeded.
+    translated: usize,
+    /// Number of nodes whose operand has the wrong layout.
+    misplaced: usize,
     /// Whether convolutions may be split into phases; what reads the result may not be able to.
     allows_phases: bool,
     uses_phases: bool,
 }
 
-/// Translates a graph with one input and one output.
-pub fn import(graph: &Graph) -> Result<Imported, Vec<Refusal>> {
-    let (Ok(input), Ok(output)) = (only(graph, &graph.inputs, "input"), only(graph, &graph.outputs, "output")) else {
-        let both = [only(graph, &graph.inputs, "input"), only(graph, &graph.outputs, "output")];
-        return Err(both.into_iter().filter_map(Result::err).collect());
-    };
-    if let Some(empty) = graph.values.iter().find(|value| is_empty_tensor(value)) {
-        return Err(vec![Refusal {
-            node: empty.name.clone(),
-            op: "tensor".into(),
-            found: format!("shape {:?}", empty.shape.as_deref().unwrap_or(&[])),
-            reason: "a tensor without elements has no place in a .nk model".into(),
-            advice: None,
-        }]);
-    }
-    let (inner, skipped) = layout::past_reshapes(graph, input);
-    let mut best: Option<Failure> = None;
-    for start in [Start { input, value: inner, skipped: &skipped }, Start { input, value: input, skipped: &[] }] {
-        let shape = graph.value(start.value).shape.as_deref().unwrap_or(&[]);
-        for axes in input_layouts(shape) {
-            let attempt = |allows_phases| import_with(graph, &start, (shape, axes), output, allows_phases);
-            // Where phases do not help, the reasons are those without.
-            let result =
-                attempt(true).or_else(|failure| if failure.uses_phases { attempt(false) } else { Err(failure) });
-            match result {
-                Ok(imported) => return Ok(imported),
-                Err(failure) if best.as_ref().is_none_or(|best| failure.translated > best.translated) => {
-                    best = Some(failure);
-                }
-                Err(_) => {}
-            }
-        }
-    }
-    Err(best.map_or_else(|| vec![input_refusal(graph, input)], |failure| failure.refusals))
-}
-
-/// Whether a tensor that takes part in the computation has no element; lists of axes may be empty.
-fn is_empty_tensor(value: &Value) -> bool {
-    let is_list = value.constant.as_ref().is_some_and(|tensor| tensor.as_whole().is_some());
-    !is_list && value.shape.as_ref().is_some_and(|shape| shape.contains(&0))
-}
-
-/// Why a graph cannot be translated with some layout of its input. The right layout is that with which most succeeded.
-struct Failure {
+/// How far a translation came: the right start is that with the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Progress {
     translated: usize,
-    uses_phases: bool,
-    refusals: Vec<Refusal>,
+    misplaced: Reverse<usize>,
 }
 
-/// Where the translation of a graph starts.
-struct Start<'s> {
-    /// The input of the model.
-    input: ValueId,
-    /// The input, or the same elements behind reshapes.
-    value: ValueId,
-    /// Those reshapes.
-    skipped: &'s [usize],
+impl Progress {
+    /// Nothing was translated.
+    pub const NONE: Self = Self { translated: 0, misplaced: Reverse(usize::MAX) };
+    /// Everything was.
+    pub const ALL: Self = Self { translated: usize::MAX, misplaced: Reverse(0) };
 }
 
-fn input_refusal(graph: &Graph, input: ValueId) -> Refusal {
-    Refusal {
-        node: graph.value(input).name.clone(),
-        op: "input".into(),
-        found: match &graph.value(input).shape {
-            Some(shape) => format!("shape {shape:?}"),
-            None => "an unknown shape".into(),
-        },
-        reason: "an input is a row of features [batch, features], a series [1, channels, length] or an image".into(),
-        advice: Some("give a shape of known numbers with one of these ranks".into()),
-    }
+/// Why a graph cannot be translated from some start.
+pub struct Failure {
+    /// How many nodes were translated, and how many found their operand in the wrong layout.
+    pub progress: Progress,
+    /// The reasons.
+    pub refusals: Vec<Refusal>,
+    /// What was translated, with one operation that reads all results.
+    pub ir: Ir,
 }
 
-fn only(graph: &Graph, values: &[ValueId], what: &str) -> Result<ValueId, Refusal> {
-    if let [value] = *values {
-        return Ok(value);
-    }
-    let names: Vec<&str> = values.iter().map(|&value| graph.value(value).name.as_str()).collect();
-    Err(Refusal {
-        node: graph.name.clone(),
-        op: what.into(),
-        found: format!("{} {what}s: {}", values.len(), names.join(", ")),
-        reason: format!("a .nk model has one {what}"),
-        advice: (what == "output").then(|| "name the output that you need; nodes behind it are left out".into()),
+/// Translates a graph with one input and one output.
+pub fn import(graph: &Graph, start: &Start, output: ValueId) -> Result<Imported, Failure> {
+    import_with(graph, start, output, true).or_else(|(failure, uses_phases)| match uses_phases {
+        // Where phases do not help, the reasons are those without.
+        true => import_with(graph, start, output, false).map_err(|(failure, _)| failure),
+        false => Err(failure),
     })
 }
 
-/// Layouts that an input of this shape may have, the most common first. The nodes that read it tell which.
-fn input_layouts(shape: &[usize]) -> &'static [&'static [Axis]] {
-    use Axis::{C, H, N, W};
-    match shape.len() {
-        1 => &[&[C]],
-        2 => &[&[N, C]],
-        3 => &[&[N, C, W], &[N, W, C]],
-        4 => &[&[N, C, H, W], &[N, H, W, C]],
-        _ => &[],
-    }
-}
-
+/// With or without convolutions in phases; a failure tells whether there were any.
 fn import_with(
     graph: &Graph,
-    start: &Start<'_>,
-    (shape, axes): (&[usize], &[Axis]),
+    start: &Start,
     output: ValueId,
     allows_phases: bool,
-) -> Result<Imported, Failure> {
+) -> Result<Imported, (Failure, bool)> {
     let mut importer = Importer {
         graph,
         ir: Ir::default(),
         operands: vec![None; graph.values.len()],
         refusals: Vec::new(),
+        translated: 0,
+        misplaced: 0,
         allows_phases,
         uses_phases: false,
     };
-    let along = |axis| axes.iter().position(|&of| of == axis).map_or(1, |dim| shape[dim]);
-    let extent = Extent { n: along(Axis::N), h: along(Axis::H), w: along(Axis::W), c: along(Axis::C) };
-    let view = View::of_axes(axes, extent);
-    let outer = graph.value(start.input).shape.as_deref().and_then(|shape| view.reshaped(shape));
+    let outer = graph.value(start.input).shape.as_deref().and_then(|shape| start.view.reshaped(shape));
     let Some(outer) = outer else {
-        return Err(Failure { translated: 0, uses_phases: false, refusals: vec![input_refusal(graph, start.input)] });
+        let refusals = vec![start::refusal(graph, start.input)];
+        return Err((Failure { progress: Progress::NONE, refusals, ir: importer.ir }, false));
     };
+    let extent = start.extent;
     let id = importer.ir.push(Op { kind: Kind::Input, inputs: Vec::new(), extent, origin: Origin::default() });
-    importer.operands[start.value.0 as usize] = Some(Operand { id, extent, view });
+    importer.operands[start.value.0 as usize] = Some(Operand { id, extent, view: start.view.clone() });
     let mut layout_only: BTreeSet<usize> = start.skipped.iter().copied().collect();
     for index in (0..graph.nodes.len()).filter(|index| !start.skipped.contains(index)) {
         let count = importer.ir.ops.len();
@@ -227,28 +148,22 @@ fn import_with(
             Ok(Imported {
                 ir: importer.ir,
                 input: Operand { id, extent, view: outer },
-                takes_rows: axes.len() <= 2,
+                takes_rows: start.takes_rows,
                 output,
                 layout_only,
             })
         }
         result => {
-            if result.is_none() && importer.refusals.is_empty() {
-                importer.refusals.push(constant_output(graph, output));
+            if result.is_none() && importer.refusals.is_empty() && graph.constant(output).is_some() {
+                importer.refusals.push(whole::constant_output(graph, output));
             }
-            let Importer { ir, refusals, uses_phases, .. } = importer;
-            Err(Failure { translated: ir.ops.len(), uses_phases, refusals })
+            importer.gather();
+            let Importer { ir, refusals, translated, misplaced, uses_phases, .. } = importer;
+            Err((
+                Failure { progress: Progress { translated, misplaced: Reverse(misplaced) }, refusals, ir },
+                uses_phases,
+            ))
         }
-    }
-}
-
-fn constant_output(graph: &Graph, output: ValueId) -> Refusal {
-    Refusal {
-        node: graph.value(output).name.clone(),
-        op: "output".into(),
-        found: "a constant".into(),
-        reason: "the output does not depend on the input".into(),
-        advice: None,
     }
 }
 
@@ -261,25 +176,83 @@ impl Importer<'_> {
         let node = &self.graph.nodes[index];
         match self.translate(index) {
             Ok(operand) => {
-                if let Some(output) = node.outputs.first().copied().flatten() {
-                    self.operands[output.0 as usize] = Some(operand);
-                }
+                self.translated += 1;
+                self.write(index, operand);
             }
             Err(Trouble::Unknown) => {}
-            Err(Trouble::Refused { found, reason, advice }) => {
-                self.refusals.push(Refusal { node: node.name.clone(), op: node.op.clone(), found, reason, advice })
+            Err(Trouble::Refused { found, reason, advice, is_layout }) => {
+                self.misplaced += usize::from(is_layout);
+                self.refusals.push(Refusal { node: node.name.clone(), op: node.op.clone(), found, reason, advice });
+                if let Some(operand) = self.stand_in(index) {
+                    self.write(index, operand);
+                }
             }
         }
     }
 
+    /// Takes down the result of a node.
+    fn write(&mut self, index: usize, operand: Operand) {
+        if let Some(output) = self.graph.nodes[index].outputs.first().copied().flatten() {
+            self.operands[output.0 as usize] = Some(operand);
+        }
+    }
+
+    /// Something in the place of a refused node's result, if that lies in memory like its operand.
+    fn stand_in(&mut self, index: usize) -> Option<Operand> {
+        let node = &self.graph.nodes[index];
+        let known = |value: &Option<ValueId>| self.operand((*value)?);
+        let inputs: Vec<Operand> = node.inputs.iter().filter_map(known).collect();
+        let x = inputs.first()?;
+        let shape = self.graph.value(node.outputs.first().copied().flatten()?).shape.as_deref()?;
+        let (extent, view) = x.view.resized(x.extent, shape)?;
+        let origin = Origin { nodes: [index].into(), ..Origin::default() };
+        let inputs = inputs.iter().map(|operand| operand.id).collect();
+        let id = self.ir.push(Op { kind: Kind::Opaque, inputs, extent, origin });
+        Some(Operand { id, extent, view })
+    }
+
+    /// One operation that reads all results that nobody reads.
+    fn gather(&mut self) {
+        let mut is_read = vec![false; self.ir.ops.len()];
+        self.ir.ops.iter().flat_map(|op| &op.inputs).for_each(|&input| is_read[input] = true);
+        let inputs: Vec<Id> = (0..is_read.len()).filter(|&id| !is_read[id]).collect();
+        let extent = Extent { n: 1, h: 1, w: 1, c: 1 };
+        self.ir.output = self.ir.push(Op { kind: Kind::Opaque, inputs, extent, origin: Origin::default() });
+    }
+
     fn translate(&mut self, index: usize) -> Result<Operand, Trouble> {
         let node = &self.graph.nodes[index];
-        let mut call = Call::new(self, index);
+        let mut read = node.inputs.iter().flatten().filter(|&&value| self.graph.constant(value).is_none()).peekable();
+        let is_blocked = read.peek().is_some() && read.all(|&value| self.operand(value).is_none());
+        let result = node.outputs.first().copied().flatten();
+        if is_blocked || result.is_some_and(|result| self.graph.value(result).shape.is_none()) {
+            return Err(Trouble::Unknown);
+        }
         let translate = translator(&node.domain, &node.op)?;
+        self.check_type(index)?;
+        let mut call = Call::new(self, index);
         let operand = translate(&mut call)?;
         call.finish()?;
         self.check_outputs(index, &operand)?;
         Ok(operand)
+    }
+
+    /// Whole numbers may only be moved and turned into real ones: operations on them round and saturate.
+    fn check_type(&self, index: usize) -> Result<(), Trouble> {
+        let node = &self.graph.nodes[index];
+        let moves = ["Cast", "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"];
+        let operand = node.inputs.iter().flatten().find(|&&value| self.graph.constant(value).is_none());
+        match operand.and_then(|&value| self.graph.value(value).element_type) {
+            Some(kind) if !kind.is_float() && !moves.contains(&node.op.as_str()) => {
+                let advice = "turn them into float with a Cast first";
+                Err(Trouble::advise(
+                    format!("operands of type {kind}"),
+                    "a .nk model computes with real numbers",
+                    advice,
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Only first outputs are translated, and they must have the shape that the graph states.
@@ -321,7 +294,7 @@ fn translator(domain: &str, op: &str) -> Result<Translator, Trouble> {
         "ReduceMean" | "ReduceMax" | "ReduceSum" | "ReduceL2" => reduce::reduce,
         "BatchNormalization" => norm::batch_normalization,
         "LayerNormalization" => norm::layer_normalization,
-        "Relu" | "Sigmoid" | "Tanh" => activation::plain,
+        "Relu" | "Sigmoid" | "Tanh" | "Abs" => activation::plain,
         "LeakyRelu" => activation::leaky_relu,
         "PRelu" => activation::prelu,
         "Clip" => activation::clip,
@@ -336,6 +309,8 @@ fn translator(domain: &str, op: &str) -> Result<Translator, Trouble> {
         "Max" | "Min" => arithmetic::extremum,
         "Concat" => concat::concat,
         "Pad" => pad::pad,
+        "Slice" => slice::slice,
+        "Gather" => slice::gather,
         "Flatten" | "Reshape" | "Squeeze" | "Unsqueeze" => layout::reshape,
         "Transpose" => layout::transpose,
         "Identity" | "Dropout" | "Cast" => layout::identity,

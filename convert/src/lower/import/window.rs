@@ -48,7 +48,7 @@ pub fn require_map(x: &Operand) -> Result<(), Trouble> {
         x.extent.n
     );
     let reason = "its dimensions must be [1, channels, height, width] or [1, channels, length]";
-    Err(Trouble::advise(found, reason, "set the batch to 1 and keep images in one layout"))
+    Err(Trouble::misplaced(found, reason, "set the batch to 1 and keep images in one layout"))
 }
 
 impl Frame {

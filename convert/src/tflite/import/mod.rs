@@ -64,7 +64,7 @@ pub fn import(model: &Model<'_>, ends: Ends) -> Result<Imported, Vec<Refusal>> {
         match importer.translate(index) {
             Ok(result) => importer.translated[operator.outputs[0]] = Some(result),
             Err(Trouble::Unknown) => {}
-            Err(Trouble::Refused { found: what, reason, advice }) => {
+            Err(Trouble::Refused { found: what, reason, advice, .. }) => {
                 found.push(Refusal {
                     node: node_name(model, index),
                     op: operator.name.into(),
@@ -102,7 +102,7 @@ fn refusals(refusal: Refusal) -> Vec<Refusal> {
 
 fn refusal_of_input(model: &Model<'_>, ends: Ends, trouble: Trouble) -> Refusal {
     let (found, reason, advice) = match trouble {
-        Trouble::Refused { found, reason, advice } => (found, reason, advice),
+        Trouble::Refused { found, reason, advice, .. } => (found, reason, advice),
         Trouble::Unknown => ("an unknown shape".into(), "an input has a shape of known numbers".into(), None),
     };
     Refusal { node: model.tensors[ends.input].name.into(), op: "input".into(), found, reason, advice }
