@@ -72,8 +72,14 @@ fn c_api_page_has_every_function_and_no_other() {
 #[test]
 fn pages_name_functions_and_files_that_exist() {
     let symbols = read("capi/symbols.txt") + "nk_abi_ok\n";
-    let pages =
-        ["c-api", "troubleshooting", "migrating-from-netkit", "migrating-from-tflite-micro", "tutorial-pytorch-to-c"];
+    let pages = [
+        "c-api",
+        "troubleshooting",
+        "migrating-from-netkit",
+        "migrating-from-tflite-micro",
+        "tutorial-pytorch-to-c",
+        "tutorial-tflite-to-firmware",
+    ];
     for page in pages {
         let text = read(&format!("docs/{page}.md"));
         for (at, _) in text.match_indices("nk_") {

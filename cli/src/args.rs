@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 a test failed or a check found something, 2 wrong usage, 3
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Turn an ONNX model into a .nk model with the same answers, and prove it
+    /// Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it
     Convert(ConvertArgs),
     /// Turn a float model into an int8 model, and tell layer by layer what that costs
     Quantize(QuantizeArgs),
@@ -204,8 +204,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConvertArgs {
-    /// The .onnx file
-    #[arg(value_name = "MODEL.onnx")]
+    /// The .onnx or .tflite file
+    #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// The file to write; default: the model's name with .nk
     #[arg(short = 'o', long = "out", value_name = "FILE.nk")]
@@ -228,7 +228,7 @@ pub(crate) struct ConvertArgs {
     /// Write without comparing with the source model
     #[arg(long)]
     pub(crate) no_verify: bool,
-    /// Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated]
+    /// Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated; 0 for int8]
     #[arg(long, value_name = "X")]
     pub(crate) tolerance: Option<f64>,
     /// Start of the random inputs

@@ -185,3 +185,49 @@ fn weights_beside_the_model_are_read_from_its_folder_only() {
     fs::write(&source, outside).expect("model");
     convert().code(3).stderr(contains("../ghts_in_another_file.data"));
 }
+
+const TFLITE: &str = "convert/tests/tflite";
+
+#[test]
+fn a_tensorflow_lite_model_is_converted_to_the_bit() {
+    let (_folder, path) = target();
+    netkit(&format!("convert {TFLITE}/resnet_strided_on_even_and_odd.tflite -o {path} --embed-tests 4"))
+        .assert()
+        .success()
+        .stderr("")
+        .stdout(contains("TensorFlow Lite, int8, 8 nodes").and(contains("verified: largest difference 0.0e0")));
+    netkit(&format!("inspect --check {path}")).assert().success();
+    netkit(&format!("test {path} --strict")).assert().success().stdout(contains("Passed: 4"));
+}
+
+#[test]
+fn operators_of_a_tensorflow_lite_model_are_explained() {
+    let (_folder, path) = target();
+    let model = format!("{TFLITE}/average_pool_with_ties.tflite");
+    let document = report(&format!("convert {model} -o {path} --explain"));
+    let nodes = document["nodes"].as_array().expect("nodes");
+    let names: Vec<&str> = nodes.iter().filter_map(|node| node["op"].as_str()).collect();
+    assert_eq!(names, ["CONV_2D", "AVERAGE_POOL_2D"], "{document}");
+    assert_eq!(document["proof"]["largest_relative_difference"], 0.0);
+    assert!(document["source"]["opset"].is_null());
+}
+
+#[test]
+fn operators_without_a_form_are_all_named() {
+    let (_folder, path) = target();
+    netkit(&format!("convert {TFLITE}/refused_two_operators.tflite -o {path}"))
+        .assert()
+        .code(4)
+        .stderr(contains("HARD_SWISH").and(contains("TRANSPOSE")));
+    assert!(!Path::new(&path).exists());
+}
+
+#[test]
+fn a_damaged_tensorflow_lite_file_is_unreadable() {
+    let (folder, path) = target();
+    let damaged = folder.path().join("damaged.tflite");
+    fs::write(&damaged, [0xff; 40]).expect("file");
+    netkit(&format!("convert {} -o {path}", damaged.display())).assert().code(3).stderr(contains("TensorFlow Lite"));
+    let source = common::root().join(TFLITE).join("dense_chain.tflite");
+    netkit(&format!("convert {} -o {path} --output x", source.display())).assert().code(2).stderr(contains("--output"));
+}

@@ -1,51 +1,17 @@
 //! Damaged files: no panic, and no more memory than the size of a file justifies.
 
 mod common;
+mod damaging;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
 use common::encode::perceptron;
+use damaging::{apply, bound, damage, most_allocated};
 use netkit_convert::interpret::run;
 use netkit_convert::onnx::{Options, load};
 use netkit_convert::tensor::Tensor;
 use proptest::prelude::*;
-
-/// Counts what the current thread has allocated, and the most it ever had.
-struct Counting;
-
-thread_local! {
-    static NOW: Cell<isize> = const { Cell::new(0) };
-    static MOST: Cell<isize> = const { Cell::new(0) };
-}
-
-fn count(change: isize) {
-    // The counters are gone while a thread ends.
-    let _ = NOW.try_with(|now| {
-        now.set(now.get() + change);
-        let _ = MOST.try_with(|most| most.set(most.get().max(now.get())));
-    });
-}
-
-// SAFETY: all requests go to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Models of all operations.
 fn sources() -> Vec<Vec<u8>> {
@@ -63,12 +29,8 @@ fn sources() -> Vec<Vec<u8>> {
 
 /// Reads a file and, if that works and the graph is small, executes it.
 fn read(bytes: &[u8]) {
-    let before = NOW.with(Cell::get);
-    MOST.with(|most| most.set(before));
-    let outcome = load(bytes, None, &Options::default());
-    let most = MOST.with(Cell::get) - before;
-    let bound = 4 * bytes.len() + (64 << 20);
-    assert!(most <= bound as isize, "{most} bytes for a file of {}", bytes.len());
+    let (most, outcome) = most_allocated(|| load(bytes, None, &Options::default()));
+    assert!(most <= bound(bytes), "{most} bytes for a file of {}", bytes.len());
     let Ok((graph, _)) = outcome else { return };
     let elements = |shape: &Option<Vec<usize>>| shape.iter().flatten().product::<usize>();
     if graph.values.iter().any(|value| elements(&value.shape) > 10_000) {
@@ -86,43 +48,6 @@ fn read(bytes: &[u8]) {
     let inputs: Vec<_> = graph.inputs.iter().map(|&id| input(id)).collect();
     // An error is fine; a panic is not.
     let _ = run(&graph, &inputs);
-}
-
-#[derive(Clone, Debug)]
-enum Damage {
-    Set(usize, u8),
-    Insert(usize, u8),
-    Remove(usize, usize),
-    Copy(usize, usize, usize),
-    Truncate(usize),
-}
-
-fn damage() -> impl Strategy<Value = Damage> {
-    let at = 0usize..1 << 16;
-    prop_oneof![
-        4 => (at.clone(), any::<u8>()).prop_map(|(at, byte)| Damage::Set(at, byte)),
-        2 => (at.clone(), any::<u8>()).prop_map(|(at, byte)| Damage::Insert(at, byte)),
-        1 => (at.clone(), 1usize..8).prop_map(|(at, count)| Damage::Remove(at, count)),
-        1 => (at.clone(), at.clone(), 1usize..40).prop_map(|(from, to, count)| Damage::Copy(from, to, count)),
-        1 => at.prop_map(Damage::Truncate),
-    ]
-}
-
-fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
-    let length = bytes.len();
-    if length == 0 {
-        return;
-    }
-    match *damage {
-        Damage::Set(at, byte) => bytes[at % length] = byte,
-        Damage::Insert(at, byte) => bytes.insert(at % length, byte),
-        Damage::Remove(at, count) => drop(bytes.drain(at % length..(at % length + count).min(length))),
-        Damage::Copy(from, to, count) => {
-            let piece = bytes[from % length..(from % length + count).min(length)].to_vec();
-            bytes.splice(to % length..to % length, piece);
-        }
-        Damage::Truncate(at) => bytes.truncate(at % length),
-    }
 }
 
 proptest! {

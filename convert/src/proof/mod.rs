@@ -182,9 +182,9 @@ impl Reference for tflite::Source<'_> {
     }
 
     fn input(&self, kind: InputKind, seed: u64) -> Result<Vec<f32>, ProofError> {
-        Ok(match self.is_int8() {
-            true => inputs::codes(self.input_elements(), self.input_zero_point(), kind, seed),
-            false => inputs::reals(self.input_elements(), (0.0, 1.0), kind, seed),
+        Ok(match self.input_params() {
+            Some(params) => inputs::codes(self.input_elements(), params.zero_point, kind, seed),
+            None => inputs::reals(self.input_elements(), (0.0, 1.0), kind, seed),
         })
     }
 
@@ -193,8 +193,8 @@ impl Reference for tflite::Source<'_> {
     }
 
     fn real(&self, output: f64) -> f64 {
-        match self.output_params().filter(|_| self.is_int8()) {
-            Some((scale, zero_point)) => f64::from(scale) * (output - f64::from(zero_point)),
+        match self.output_params() {
+            Some(params) => f64::from(params.scale) * (output - f64::from(params.zero_point)),
             None => output,
         }
     }

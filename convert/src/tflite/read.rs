@@ -40,7 +40,26 @@ pub fn read(file: &[u8]) -> Result<Model<'_>, Error> {
     let output = only("output", graph.outputs(), &tensors)?;
     let model = Model { description: root.description().unwrap_or(""), tensors, operators, input, output };
     check_order(&model)?;
-    Ok(model)
+    Ok(with_plain_constants(model))
+}
+
+/// The model without operators that only give constants another type: whoever reads their result reads the constant.
+fn with_plain_constants(mut model: Model<'_>) -> Model<'_> {
+    let mut source: Vec<usize> = (0..model.tensors.len()).collect();
+    let tensors = &model.tensors;
+    model.operators.retain_mut(|operator| {
+        operator.inputs.iter_mut().flatten().for_each(|input| *input = source[*input]);
+        let constant = operator.input(0).filter(|&input| tensors[input].data.is_some());
+        match constant.filter(|_| operator.operation == Operation::Dequantize) {
+            Some(constant) => {
+                source[operator.outputs[0]] = constant;
+                false
+            }
+            None => true,
+        }
+    });
+    model.output = source[model.output];
+    model
 }
 
 fn invalid<T>(found: String) -> Result<T, Error> {

@@ -2,7 +2,7 @@
 
 use super::import::{self, Ends};
 use super::interpret::{self, Data};
-use super::model::Model;
+use super::model::{Model, Params};
 use super::pads;
 use crate::error::Error;
 use crate::graph::Graph;
@@ -43,14 +43,14 @@ impl<'f> Source<'f> {
         self.model.tensors[self.ends.output].elements()
     }
 
-    /// The zero point of the input; 0 for floats.
-    pub fn input_zero_point(&self) -> i32 {
-        self.model.tensors[self.ends.input].params().map_or(0, |params| params.zero_point)
+    /// Scale and zero point of the codes that an int8 model takes.
+    pub fn input_params(&self) -> Option<Params> {
+        self.model.tensors[self.ends.input].params().filter(|_| self.is_int8())
     }
 
-    /// Scale and zero point of the output of an int8 model.
-    pub fn output_params(&self) -> Option<(f32, i32)> {
-        self.model.tensors[self.ends.output].params().map(|params| (params.scale, params.zero_point))
+    /// Scale and zero point of the codes that an int8 model gives.
+    pub fn output_params(&self) -> Option<Params> {
+        self.model.tensors[self.ends.output].params().filter(|_| self.is_int8())
     }
 
     /// Lowers the model, or tells everything that stands in the way.

@@ -9,10 +9,10 @@ from tflite_micro.tensorflow.lite.micro.python import schema_py_generated as sch
 FOLDER = pathlib.Path(__file__).parent
 SEED = 20
 SAMPLES = 4
-FLOAT32, INT32, INT8 = schema.TensorType.FLOAT32, schema.TensorType.INT32, schema.TensorType.INT8
+FLOAT32, FLOAT16, INT32, INT8 = (getattr(schema.TensorType, name) for name in ("FLOAT32", "FLOAT16", "INT32", "INT8"))
 SAME, VALID = schema.Padding.SAME, schema.Padding.VALID
 NONE, RELU, RELU6 = (getattr(schema.ActivationFunctionType, name) for name in ("NONE", "RELU", "RELU6"))
-NUMPY = {FLOAT32: np.float32, INT32: np.int32, INT8: np.int8}
+NUMPY = {FLOAT32: np.float32, INT32: np.int32, INT8: np.int8, FLOAT16: np.float16}
 MODELS = []
 
 
@@ -33,6 +33,7 @@ class Net:
         self.tensors, self.buffers, self.operators, self.codes = [], [schema.BufferT()], [], []
         self.at = self.tensor("x", shape, kind, scale, zero)
         self.inputs = [self.at]
+        self.runs_on_micro = True
 
     # ---- tensors -------------------------------------------------------------------------------------------------
 
@@ -232,7 +233,8 @@ class Net:
             return
         inputs = self.samples(SAMPLES)
         np.save(FOLDER / f"{self.name}.x.npy", inputs)
-        np.save(FOLDER / f"{self.name}.y.npy", answers(data, inputs))
+        compute = answers if self.runs_on_micro else answers_of_lite
+        np.save(FOLDER / f"{self.name}.y.npy", compute(data, inputs))
 
 
 def answers(data, inputs):
@@ -243,6 +245,20 @@ def answers(data, inputs):
         interpreter.set_input(sample, 0)
         interpreter.invoke()
         results.append(interpreter.get_output(0).copy())
+    return np.stack(results)
+
+
+def answers_of_lite(data, inputs):
+    """Outputs of TensorFlow Lite, for operators that the other one does not have."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(model_content=data)
+    interpreter.allocate_tensors()
+    results = []
+    for sample in inputs:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], sample)
+        interpreter.invoke()
+        results.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]).copy())
     return np.stack(results)
 
 

@@ -29,7 +29,7 @@ always\t'Also in pipes and files'
 never\t'Never'"
 complete -c netkit -n "__fish_netkit_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print version'
-complete -c netkit -n "__fish_netkit_needs_command" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
@@ -40,7 +40,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand convert" -s o -l out -d 'T
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l input-shape -d 'Shape of an input that the file leaves open: image=1,3,224,224, or only the numbers' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l dim -d 'Extent of a named dimension that the file leaves open: height=224' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l output -d 'Convert up to this tensor instead of the output of the file' -r
-complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tolerance -d 'Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated]' -r
+complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tolerance -d 'Largest accepted difference, relative to the largest output [default: 1e-4; 1e-3 if approximated; 0 for int8]' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l seed -d 'Start of the random inputs' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l embed-tests -d 'Embed this many test cases with answers of the source model' -r
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l tests -d 'Embed these test cases: arrays inputs, outputs and maybe labels, one case per row' -r -F
@@ -123,7 +123,7 @@ never\t'Never'"
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Also measure each layer, in as many runs again'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "convert" -d 'Turn an ONNX model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'

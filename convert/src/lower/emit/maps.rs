@@ -5,6 +5,11 @@ use netkit::format::records::{BatchNorm2d, ChannelsEps, Conv2d, DepthwiseConv2d,
 use super::{Fitted, Unfit, array, blocks, code, extents, geometry, vector};
 use crate::lower::ir::{Activation, Affine, Conv, Depthwise, Id, Ir, Kind, PoolKind, Window};
 
+/// Most weights that a kernel may have because it is grown with zeros,
+const MOST_GROWN: usize = 1 << 22;
+/// unless they are at most as many times more.
+const MOST_GROWTH: usize = 4;
+
 /// The layer that computes an operation.
 pub fn fit(ir: &Ir, id: Id) -> Fitted {
     let op = &ir.ops[id];
@@ -33,6 +38,14 @@ fn convolution(ir: &Ir, id: Id, conv: &Conv) -> Fitted {
     let (input, output) = extents(ir, id);
     let fits = geometry::square(conv.window, input, output).ok_or_else(|| unfit_window(conv.window))?;
     let [rows, columns] = fits;
+    let grown_elements = output.c.saturating_mul(rows.kernel * columns.kernel).saturating_mul(input.c);
+    if grown_elements > conv.weights.len().saturating_mul(MOST_GROWTH).max(MOST_GROWN) {
+        return Err(Unfit {
+            found: format!("a kernel of {:?} that grows to {grown_elements} weights", conv.window.kernel),
+            reason: "kernels of a .nk convolution are square",
+            advice: "use a kernel that is closer to a square",
+        });
+    }
     let (activation, alpha) = code(conv.activation);
     let record = Conv2d {
         kernel_size: rows.kernel as u32,

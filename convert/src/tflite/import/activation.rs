@@ -79,6 +79,10 @@ pub fn relu(call: &mut Call<'_, '_, '_>, fused: FusedActivation) -> Result<Trans
     if input == output {
         return behind(call, activation, range);
     }
+    if fused == FusedActivation::Relu6 {
+        let found = format!("codes of {input:?} taken for {output:?}");
+        return Err(Trouble::refuse(found, "the operator clamps codes and does not move them to another scale"));
+    }
     // The factor of scales is that of a convolution with weights of 1.
     let quant = Quant { input, scales: vec![1.0], weight_zero_point: 0, output };
     unchanged(call, activation, Some(quant), range)

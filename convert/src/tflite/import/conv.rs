@@ -8,7 +8,7 @@ use crate::tflite::interpret::Axis;
 use crate::tflite::model::{FusedActivation, Sliding};
 
 /// Most elements of weights that a form with more zeros may have.
-const MAX_WEIGHTS: usize = 1 << 24;
+const MAX_WEIGHTS: usize = 1 << 22;
 
 /// A convolution; its weights are `[filter][row][column][channel]` as in memory.
 pub fn conv_2d(call: &mut Call<'_, '_, '_>, sliding: Sliding) -> Result<Translated, Trouble> {

@@ -76,6 +76,45 @@ pub fn scales(factor: Factor, input: f32, output: f32) -> Option<(f32, f32)> {
     (0..i64::from(TRIED)).flat_map(|steps| [steps, -steps]).find_map(|steps| fits(neighbour(input, steps)))
 }
 
+/// A mean as weighted sums: all weights are the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The weight.
+    pub weight: i8,
+    /// The bias.
+    pub bias: i32,
+    /// Scale of the input.
+    pub input_scale: f32,
+    /// Scale of the weights.
+    pub weight_scale: f32,
+}
+
+/// The sums whose codes are those of a factor for all sums of centred codes from `least` to `most`.
+///
+/// A factor whose multiplier has all 31 bits is one of the engine. With fewer bits, the operator rounds in larger steps, so that
+/// it rounds up earlier. For sums that are never negative a bias does the same; whether it does is tried for every sum.
+pub fn mean(factor: Factor, (least, most): (i32, i32), input: f32, output: f32) -> Option<Mean> {
+    if let Some((input_scale, weight_scale)) = scales(factor, input, output) {
+        return Some(Mean { weight: 1, bias: 0, input_scale, weight_scale });
+    }
+    if least < 0 || factor.shift >= 0 {
+        return None;
+    }
+    let real = f64::from(factor.multiplier) * 2f64.powi(factor.shift - 31);
+    MEAN_WEIGHTS.iter().find_map(|&weight| {
+        let finer = Factor::of(real / f64::from(weight));
+        let early = 2f64.powi(factor.shift - 1) - 2f64.powi(finer.shift - 1);
+        let bias = (f64::from(weight) / real * early).round() as i32;
+        let (input_scale, weight_scale) = scales(finer, input, output)?;
+        let fits = i64::from(weight) * i64::from(most) + i64::from(bias) <= i64::from(i32::MAX);
+        let agrees = |sum: i32| finer.times(i32::from(weight) * sum + bias) == factor.times(sum);
+        (fits && (least..=most).all(agrees)).then_some(Mean { weight, bias, input_scale, weight_scale })
+    })
+}
+
+/// Weights that are tried.
+const MEAN_WEIGHTS: [i8; 5] = [64, 127, 100, 32, 16];
+
 /// Whether the engine's table of an activation, computed from real numbers, has the codes that `expected` gives.
 pub fn table_agrees(
     input: QuantParams,

@@ -54,7 +54,7 @@ fn clamp_of_codes(
     Err(Trouble::advise(found, "a .nk pool keeps scale, zero point and codes", "put the activation before the pool"))
 }
 
-/// The mean of each channel. In int8, a depthwise convolution with weights of 1 has the rounding of this operator.
+/// The mean of each channel. In int8, a depthwise convolution has the rounding of this operator.
 pub fn mean(call: &mut Call<'_, '_, '_>) -> Result<Translated, Trouble> {
     let input = call.operand(0)?;
     let extent = call.map_extent(input)?;
@@ -72,20 +72,28 @@ pub fn mean(call: &mut Call<'_, '_, '_>) -> Result<Translated, Trouble> {
     }
     let (from, to) = (call.params(call.tensor(0))?, call.params(Some(call.output()))?);
     let factor = interpret::mean_factor(from.scale, to.scale, window.area());
-    let Some((input_scale, weight_scale)) = exact::scales(factor, from.scale, to.scale) else {
-        let found = format!("a mean from {from:?} to {to:?} of {} elements", window.area());
-        return Err(Trouble::refuse(found, "no scales give its factor to the last bit"));
+    let most_elements = i32::MAX as usize >> 16;
+    let area = i32::try_from(window.area().min(most_elements)).unwrap_or(0);
+    let sums = (area * (input.range.0 - from.zero_point), area * (input.range.1 - from.zero_point));
+    let form = exact::mean(factor, sums, from.scale, to.scale).filter(|_| window.area() < most_elements);
+    let Some(form) = form else {
+        let found = format!("a mean of {} elements from {from:?} to {to:?}", window.area());
+        return Err(Trouble::advise(
+            found,
+            "no layer has its rounding for numbers of both signs",
+            "put a RELU before it, or use AVERAGE_POOL_2D",
+        ));
     };
     let mut weights = zeros(window.area().saturating_mul(extent.c))?;
-    weights.fill(1.0);
+    weights.fill(form.weight.into());
     let quant = Quant {
-        input: QuantParams { scale: input_scale, ..from },
-        scales: vec![weight_scale],
+        input: QuantParams { scale: form.input_scale, ..from },
+        scales: vec![form.weight_scale],
         weight_zero_point: 0,
         output: to,
     };
-    let bias = vec![0.0; extent.c];
+    let bias = vec![form.bias.into(); extent.c];
     let conv = Depthwise { window, weights, bias, activation: Activation::None, quant: Some(quant) };
     let result = call.push(Kind::Depthwise(conv), &[input], output, (-128, 127));
-    Ok(call.rewritten(result, "mean as a depthwise convolution with weights of 1, for its rounding"))
+    Ok(call.rewritten(result, "mean as a depthwise convolution whose weights are all the same, for its rounding"))
 }
