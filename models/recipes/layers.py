@@ -39,6 +39,14 @@ def activations_cnn(rng):
 
 
 @recipe
+def conv_rectangular(rng):
+    """Tall, wide and flat kernels, strided and padded; enough pixels for panels of weights."""
+    net = cnn(rng, 13, 12, 2).conv_rectangular((5, 2), 17, r.RELU, 2, (1, 0, 2, 1))
+    net.conv_rectangular((1, 3), 6, pads=(0, 1)).conv_rectangular((3, 1), 33, r.RELU)
+    return finish(net, rng, large=4)
+
+
+@recipe
 def softmax_map(rng):
     """Softmax over a whole map, with a layer behind it."""
     return finish(cnn(rng, 4, 3, 2).add(r.conv2d(3, 3, r.SOFTMAX, pads=1), r.conv2d(1, 2)), rng)

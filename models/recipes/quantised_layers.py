@@ -14,6 +14,14 @@ def _activation(rng, activation, alpha=0.0):
 
 
 @recipe
+def conv_rectangular_int8(rng):
+    """Tall, wide and flat kernels, strided and padded."""
+    net = cnn(rng, 9, 8, 2).conv_rectangular((5, 2), 4, r.RELU, 2, (1, 0, 2, 1))
+    net.conv_rectangular((1, 3), 6, pads=(0, 1)).conv_rectangular((3, 1), 9, r.RELU)
+    return quantised(net, rng)
+
+
+@recipe
 def activation_none_int8(rng):
     return _activation(rng, r.NONE)
 

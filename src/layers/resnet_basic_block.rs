@@ -65,6 +65,8 @@ fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
 /// bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
 pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape, input_quant) = (l.value, l.shape, l.quant);
+    // A record that does not fit its input is named before its tensors are looked at.
+    output_shape(record, shape)?;
     let windows = windows(record, shape, first_kernel(record, l.next_weight_elems()?))?;
     let first = Weighted { activation: Activation::Relu, ..take(l, windows.first)? };
     let second = take(l, windows.second)?;

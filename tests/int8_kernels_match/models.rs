@@ -136,6 +136,16 @@ fn exp_model(x: i128) -> i128 {
     exp
 }
 
+/// `2^62 / scaled` for numbers from 2^31 to 2^32, by three steps of Newton's method on numbers with 29 fraction bits.
+fn reciprocal_model(scaled: i128) -> i128 {
+    let half = scaled / 2;
+    let mut estimate = 1_515_870_810 + fixed_product(half, -1_010_580_540);
+    for _ in 0..3 {
+        estimate += 4 * fixed_product(estimate, (1 << 29) - fixed_product(half, estimate));
+    }
+    (2 * estimate).min((1 << 31) - 1)
+}
+
 fn softmax_model(row: &[i8], (multiplier, shift, diff_min): (i32, i8, i32)) -> Vec<i8> {
     let largest = i128::from(*row.iter().max().unwrap());
     let exps: Vec<Option<i128>> = row
@@ -148,8 +158,7 @@ fn softmax_model(row: &[i8], (multiplier, shift, diff_min): (i32, i8, i32)) -> V
         .collect();
     let sum: i128 = exps.iter().flatten().map(|&exp| halves_away(exp, 12)).sum();
     let head = (1..=32).find(|&head| sum << head >= 1 << 32).unwrap() - 1;
-    let scaled = sum << head;
-    let reciprocal = if scaled <= 1 << 31 { (1 << 31) - 1 } else { ((1 << 62) + scaled / 2) / scaled };
+    let reciprocal = reciprocal_model(sum << head);
     exps.iter()
         .map(|exp| match exp {
             Some(exp) => (halves_away(fixed_product(reciprocal, *exp), 35 - head) - 128).clamp(-128, 127) as i8,

@@ -67,6 +67,12 @@ class Net:
         self._append(layer, None, channels * kh * kw)
         return self
 
+    def conv_rectangular(self, kernel, filters, activation=r.NONE, stride=1, pads=0):
+        """Append a convolution whose kernel has (height, width)."""
+        layer = r.conv2d(kernel[0], filters, activation, stride, pads)
+        self._append(layer, None, filters * kernel[0] * kernel[1] * self.shape[2])
+        return self
+
     def resnet_shifted(self, out_channels, stride):
         """Append a ResNet block whose first convolution has a kernel of 4 rows and columns, the first ones zero."""
         layer, channels = r.resnet(self.shape[2], out_channels, stride), self.shape[2]

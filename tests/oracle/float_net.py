@@ -61,7 +61,8 @@ def _dense(layer, x, pairs):
 
 
 def _conv2d(layer, x, pairs):
-    y = ops.conv2d(x, *pairs.take(), g.conv_window(layer))
+    weight, bias = pairs.take()
+    y = ops.conv2d(x, weight, bias, g.conv_window(layer, weight.size, x.shape[2]))
     return ops.activate(y, layer.activation, layer.alpha)
 
 

@@ -55,10 +55,11 @@ def _same_channels(channels, shape):
     _require(channels == shape[2], f"layer for {channels} channels on a map with {shape[2]}")
 
 
-def _conv2d(layer, shape, tensors):
+def _conv2d(layer, shape, tensors, elements):
     _require(layer.filters >= 1, "no filters")
-    tensors.add(layer.filters, layer.kernel, layer.kernel, shape[2])
-    return (*g.conv_window(layer).output(shape), layer.filters)
+    window = g.conv_window(layer, elements, shape[2])
+    tensors.add(layer.filters, window.height, window.width, shape[2])
+    return (*window.output(shape), layer.filters)
 
 
 def _uib(layer, shape, tensors):
@@ -144,8 +145,11 @@ def _depthwise(layer, shape, tensors, elements):
     return (*window.output(shape), layer.filters)
 
 
+# Kinds whose kernel the size of their first weight tensor tells.
+_KERNEL_OF_TENSOR = {r.CONV2D: _conv2d, r.DEPTHWISE_CONV2D: _depthwise, r.RESNET_BASIC_BLOCK: _resnet}
+
 _MAP_KINDS = {
-    r.CONV2D: _conv2d, r.MOBILENETV4_UIB: _uib,
+    r.MOBILENETV4_UIB: _uib,
     r.CONVNEXTV2_BLOCK: _convnext, r.BATCH_NORM2D: _norm, r.LAYERNORM2D: _norm,
     r.YOLOX_DECOUPLED_HEAD: _yolox_head,
 }
@@ -177,10 +181,8 @@ def _map_step(layer, shape, taps, elements, tensors):
         return (shape[0] * shape[1] * shape[2],)
     if kind in (r.MAX_POOL2D, r.AVG_POOL2D):
         return (*g.pool_window(layer).output(shape), shape[2])
-    if kind == r.DEPTHWISE_CONV2D:
-        return _depthwise(layer, shape, tensors, elements)
-    if kind == r.RESNET_BASIC_BLOCK:
-        return _resnet(layer, shape, tensors, elements)
+    if kind in _KERNEL_OF_TENSOR:
+        return _KERNEL_OF_TENSOR[kind](layer, shape, tensors, elements)
     if kind == r.FEATURE_TAP:
         _same_channels(layer.channels, shape)
         _require(layer.tap_id <= 3, "tap id above 3")

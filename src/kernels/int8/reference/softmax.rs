@@ -86,14 +86,24 @@ pub(in crate::kernels::int8) const fn exp_of_negative(x: i32) -> i32 {
 }
 
 /// `2^31 / (sum / 2^head)` where `head` zeros lead `sum`, and by how much the product with an exponential has to be
-/// shifted right for a result in steps of 1/256.
+/// shifted right for a result in steps of 1/256. Three steps of Newton's method: its last bits are not those of a division.
 #[inline]
 pub(in crate::kernels::int8) const fn reciprocal(sum: u32) -> (i32, u32) {
+    /// 48/17 and -32/17 with 29 fraction bits.
+    const START: i32 = 1_515_870_810;
+    const SLOPE: i32 = -1_010_580_540;
+    const ONE: i32 = 1 << 29;
     let head = sum.leading_zeros();
-    let normalized = (sum as u64) << head;
-    const ONE: u64 = 1 << 31;
-    let reciprocal = if normalized <= ONE { i32::MAX as u64 } else { ((1 << 62) + normalized / 2) / normalized };
-    (reciprocal as i32, 35 - head)
+    // From 1/2 on, below 1, with 31 fraction bits.
+    let half = (((sum as u64) << head) >> 1) as i32;
+    let mut twice = START + doubling_high_product(half, SLOPE);
+    let mut step = 0;
+    while step < 3 {
+        let error = ONE - doubling_high_product(half, twice);
+        twice = twice.wrapping_add(doubling_high_product(twice, error).saturating_mul(4));
+        step += 1;
+    }
+    (twice.saturating_mul(2), 35 - head)
 }
 
 /// The code of a probability.
@@ -107,4 +117,30 @@ pub(in crate::kernels::int8) const fn probability(exp: i32, reciprocal: i32, shi
 #[inline]
 pub(in crate::kernels::int8) const fn rounded_shift(x: i32, exponent: u32) -> i32 {
     ((x as i64 - x.is_negative() as i64 + (1 << (exponent - 1))) >> exponent) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums and reciprocals of `tests/oracle/int8_softmax.py`; a division gives others.
+    #[test]
+    fn reciprocals_are_those_of_three_newton_steps() {
+        let cases = [
+            (524_288, 2_147_483_647),
+            (524_289, 2_147_479_552),
+            (600_001, 1_876_496_718),
+            (777_777, 1_447_587_042),
+            (1_048_575, 1_073_742_844),
+            (1_048_576, 2_147_483_647),
+            (1_234_567, 1_823_959_182),
+            (3_000_017, 1_501_191_370),
+            (6_000_001, 1_501_199_624),
+            (2_147_483_647, 1_073_741_820),
+            (2_147_483_648, 2_147_483_647),
+        ];
+        for (sum, expected) in cases {
+            assert_eq!(reciprocal(sum), (expected, 35 - sum.leading_zeros()), "{sum}");
+        }
+    }
 }
