@@ -128,6 +128,32 @@ fn every_node_is_explained() {
 }
 
 #[test]
+fn a_quantised_model_keeps_its_scales() {
+    let (folder, path) = target();
+    let source = "convert/tests/qdq/signed_cnn_per_channel.onnx";
+    netkit(&format!("convert {source} -o {path} --embed-tests 4"))
+        .assert()
+        .success()
+        .stdout(contains("quantised, ").and(contains("or 2 steps of int8")));
+    netkit(&format!("test {path} --strict")).assert().success().stdout(contains("Passed: 4"));
+    let cases = folder.path().join("cases.npz");
+    let array =
+        |kind: &str| fs::read(common::root().join(source).with_extension(format!("{kind}.npy"))).expect("array");
+    let (inputs, outputs) = (array("x"), array("y"));
+    fs::write(&cases, npz(&[("inputs", inputs), ("outputs", outputs)], zip::CompressionMethod::Stored))
+        .expect("archive");
+    netkit(&format!("convert {source} -o {path} --tests {}", cases.display())).assert().success();
+    netkit(&format!("test {path} --strict")).assert().success().stdout(contains("Passed: 10"));
+    let document = report(&format!("convert {source} -o {path} --explain"));
+    assert_eq!(document["proof"]["passed"], true);
+    assert!(document["nodes"].as_array().expect("nodes").iter().any(|node| node["op"] == "QuantizeLinear"));
+    netkit(&format!("quantize {source} -o {path} --calib nothing.npy"))
+        .assert()
+        .code(4)
+        .stderr(contains("int8 model already"));
+}
+
+#[test]
 fn wrong_options_are_usage() {
     let (_folder, path) = target();
     let base = format!("convert {MODELS}/flatten_gemm.onnx -o {path}");

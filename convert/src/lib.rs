@@ -8,6 +8,7 @@
 //!
 //! * [`onnx`]: reads ONNX files; [`onnx::load`] gives the simplified graph.
 //! * [`tflite`]: reads TensorFlow Lite files, translates and executes them; lowering and proof are the same.
+//! * [`qdq`]: ONNX graphs that are quantised already.
 //! * [`source`]: a model of either kind.
 //! * [`graph`]: the graph of a model whatever file it came from; everything else works on it.
 //! * [`tensor`]: constants and intermediate results.
@@ -28,6 +29,7 @@ pub mod lower;
 pub mod network;
 pub mod onnx;
 pub mod proof;
+pub mod qdq;
 pub mod refusal;
 mod shapes;
 pub mod source;

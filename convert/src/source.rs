@@ -10,7 +10,7 @@ use crate::lower::{self, Lowered};
 use crate::onnx::{self, Notes};
 use crate::proof::{DEFAULT_TOLERANCE, Placement, Reference};
 use crate::refusal::Refusal;
-use crate::tflite;
+use crate::{qdq, tflite};
 
 pub use onnx_file::OnnxFile;
 
@@ -40,6 +40,8 @@ impl Conversion {
 pub enum Source<'f> {
     /// From an ONNX file.
     Onnx(Box<OnnxFile<'f>>),
+    /// From an ONNX file with a quantised graph.
+    Quantized(Box<qdq::Source>),
     /// From a TensorFlow Lite file.
     Tflite(Box<tflite::Source<'f>>),
 }
@@ -52,7 +54,12 @@ impl<'f> Source<'f> {
         let is_tflite = path.extension().is_some_and(|extension| extension == "tflite")
             || file.get(place..place + identifier.len()) == Some(identifier);
         if !is_tflite {
-            return Ok(Self::Onnx(Box::new(OnnxFile::read(file, path.parent(), options)?)));
+            let source = OnnxFile::read(file, path.parent(), options)?;
+            if !qdq::is_quantized(&source.graph) {
+                return Ok(Self::Onnx(Box::new(source)));
+            }
+            let source = qdq::Source::of(source.graph, source.notes).map_err(Error::Unsupported)?;
+            return Ok(Self::Quantized(Box::new(source)));
         }
         if *options != onnx::Options::default() {
             let message =
@@ -66,6 +73,7 @@ impl<'f> Source<'f> {
     pub fn graph(&self) -> &Graph {
         match self {
             Self::Onnx(source) => &source.graph,
+            Self::Quantized(source) => &source.graph,
             Self::Tflite(source) => &source.outline,
         }
     }
@@ -74,6 +82,7 @@ impl<'f> Source<'f> {
     pub fn format(&self) -> String {
         match self {
             Self::Onnx(source) => format!("opset {}", source.graph.opset),
+            Self::Quantized(source) => format!("opset {}, quantised", source.graph.opset),
             Self::Tflite(source) if source.is_int8() => "TensorFlow Lite, int8".into(),
             Self::Tflite(_) => "TensorFlow Lite, float32".into(),
         }
@@ -83,6 +92,7 @@ impl<'f> Source<'f> {
     pub fn notes(&self) -> Notes {
         match self {
             Self::Onnx(source) => source.notes.clone(),
+            Self::Quantized(source) => source.notes.clone(),
             Self::Tflite(source) => Notes {
                 producer: source.model.description.into(),
                 nodes_in_file: source.model.operators.len(),
@@ -96,6 +106,7 @@ impl<'f> Source<'f> {
     pub fn lower(&self, options: lower::Options, is_proven: bool) -> Result<Conversion, Vec<Refusal>> {
         match self {
             Self::Onnx(source) => source.lower(options, is_proven),
+            Self::Quantized(source) => source.lower(options).map(|lowered| Conversion { lowered, rows: 1 }),
             Self::Tflite(source) => source.lower(options).map(|lowered| Conversion { lowered, rows: 1 }),
         }
     }
@@ -104,11 +115,12 @@ impl<'f> Source<'f> {
     pub fn reference(&self) -> &dyn Reference {
         match self {
             Self::Onnx(source) => &source.graph,
+            Self::Quantized(source) => &**source,
             Self::Tflite(source) => &**source,
         }
     }
 
-    /// Largest relative difference that is accepted by default: none for int8.
+    /// Largest relative difference that is accepted by default: none for int8 models whose source is executed in integers.
     pub fn tolerance(&self) -> f64 {
         match self {
             Self::Tflite(source) if source.is_int8() => 0.0,

@@ -77,10 +77,14 @@ pub fn assemble(float: &Model<'_>, quantized: &Quantized, cases: Option<CasesSpe
         linears().flat_map(|(_, codes, _)| codes.weights.iter().map(|&code| code as u8)).collect();
     let bias_payload: Vec<u8> =
         linears().flat_map(|(_, codes, _)| codes.bias.iter().flat_map(|code| code.to_le_bytes())).collect();
-    let scales: Vec<Vec<u8>> =
-        linears().map(|(_, codes, _)| codes.scales.iter().flat_map(|scale| scale.to_le_bytes()).collect()).collect();
+    // Where there is one scale for all channels, the list is empty and the descriptor has it.
+    let has_list = |codes: &Codes| codes.scales.len() == codes.bias.len();
+    let scales: Vec<Vec<u8>> = linears()
+        .map(|(_, codes, _)| if has_list(codes) { codes.scales.as_slice() } else { &[] })
+        .map(|scales| scales.iter().flat_map(|scale| scale.to_le_bytes()).collect())
+        .collect();
     let scales: Vec<&[u8]> = scales.iter().map(Vec::as_slice).collect();
-    let is_per_channel = linears().any(|(_, codes, _)| codes.scales.len() == codes.bias.len());
+    let is_per_channel = linears().any(|(_, codes, _)| has_list(codes));
     let spec = ModelSpec {
         version: VERSION,
         network: header.network,

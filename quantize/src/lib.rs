@@ -13,6 +13,7 @@
 //! * [`range`]: from a distribution to scale and zero point.
 //! * [`weights`]: int8 weights and int32 biases.
 //! * [`assemble`]: descriptors and the file.
+//! * [`given`]: the same with scales that the source model states.
 //! * [`evaluate`]: int8 against float, layer by layer and by the class that comes out.
 //! * `engine`, `parallel`: models in the library, on all processors.
 //!
@@ -25,6 +26,7 @@ mod engine;
 pub mod error;
 pub mod evaluate;
 pub mod form;
+pub mod given;
 mod parallel;
 pub mod probe;
 pub mod range;

@@ -10,6 +10,8 @@ const LARGEST_CODE: f64 = 127.0;
 const LARGEST_BIAS: f64 = (1u32 << 30) as f64;
 /// By how much a scale grows while the sums of a channel can leave 32 bits.
 const GROWTH: f64 = 1.125;
+/// Two numbers of float32 that are meant to be the same code differ by less.
+const SAME_CODE: f64 = 1e-3;
 /// Scale of weights that are all 0.
 const SCALE_OF_NOTHING: f32 = 1.0 / 127.0;
 
@@ -33,8 +35,7 @@ impl Codes {
 
 /// The integers of a linear that reads inputs with these parameters.
 pub fn quantize(linear: &Linear, input: QuantParams, per_channel: bool) -> Codes {
-    let channels: Vec<Channel<'_>> =
-        linear.rows().zip(&linear.bias).map(|(weights, &bias)| Channel { weights, bias, input }).collect();
+    let channels = channels(linear, input);
     let fitting: Vec<Option<f32>> = channels.iter().map(Channel::fitting_scale).collect();
     // A larger scale makes smaller integers, so what fits the most demanding channel fits all.
     let common = fitting.iter().copied().flatten().reduce(f32::max).unwrap_or(SCALE_OF_NOTHING);
@@ -42,6 +43,33 @@ pub fn quantize(linear: &Linear, input: QuantParams, per_channel: bool) -> Codes
         true => fitting.into_iter().map(|scale| scale.unwrap_or(common)).collect(),
         false => vec![common],
     };
+    codes(&channels, scales)
+}
+
+/// The integers of a linear whose weights are multiples of these scales, one for each output channel or one for all;
+/// `None` if they are not, or leave int8, or the bias leaves int32.
+pub fn with_scales(linear: &Linear, input: QuantParams, scales: &[f32]) -> Option<Codes> {
+    if scales.len() != 1 && scales.len() != linear.channels() {
+        return None;
+    }
+    let channels = channels(linear, input);
+    let is_multiple = |weight: &f64, scale: f32| {
+        let code = weight / f64::from(scale);
+        (code - code.round()).abs() < SAME_CODE && (-128.0..=127.0).contains(&code.round())
+    };
+    let fits = channels.iter().enumerate().all(|(index, channel)| {
+        let scale = scales[index.min(scales.len() - 1)];
+        channel.weights.iter().all(|weight| is_multiple(weight, scale))
+            && i32::try_from(channel.bias_code(scale)).is_ok()
+    });
+    fits.then(|| codes(&channels, scales.to_vec()))
+}
+
+fn channels(linear: &Linear, input: QuantParams) -> Vec<Channel<'_>> {
+    linear.rows().zip(&linear.bias).map(|(weights, &bias)| Channel { weights, bias, input }).collect()
+}
+
+fn codes(channels: &[Channel<'_>], scales: Vec<f32>) -> Codes {
     let scale_of = |channel: usize| scales[channel.min(scales.len() - 1)];
     let weights = channels.iter().enumerate().flat_map(|(index, channel)| channel.weight_codes(scale_of(index)));
     let bias = channels.iter().enumerate().map(|(index, channel)| channel.bias_code(scale_of(index)) as i32);
@@ -78,7 +106,8 @@ impl Channel<'_> {
     }
 
     fn weight_codes(&self, scale: f32) -> impl Iterator<Item = i8> {
-        let code = move |weight: &f64| (weight / f64::from(scale)).round().clamp(-LARGEST_CODE, LARGEST_CODE) as i8;
+        // Scales that were chosen here reach the largest code; those of others may reach -128 too.
+        let code = move |weight: &f64| (weight / f64::from(scale)).round().clamp(-128.0, LARGEST_CODE) as i8;
         self.weights.iter().map(code)
     }
 
@@ -131,6 +160,17 @@ mod tests {
         let codes = quantize(&linear(vec![0.5; many], vec![0.0]), INPUT, true);
         let sum: i64 = codes.weights.iter().map(|&code| i64::from(code) * 255).sum();
         assert!(sum <= i64::from(i32::MAX) && sum > i64::from(i32::MAX) / 2, "{sum}");
+    }
+
+    #[test]
+    fn weights_must_be_multiples_of_given_scales() {
+        let linear = linear(vec![1.28, -1.28, 0.03, 0.01], vec![0.02, 0.0]);
+        let of = |scales: &[f32]| with_scales(&linear, INPUT, scales);
+        assert_eq!(of(&[0.01]), None, "128 is no code");
+        let codes = of(&[0.02, 0.01]).expect("multiples");
+        assert_eq!((codes.weights, codes.bias), (vec![64, -64, 3, 1], vec![50, 0]));
+        assert_eq!((of(&[0.02, 0.02]), of(&[0.02, 0.01, 0.01])), (None, None));
+        assert_eq!(of(&[1e-9, 0.01]), None);
     }
 
     #[test]

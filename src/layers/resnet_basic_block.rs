@@ -52,8 +52,8 @@ fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result
     Ok(Windows { first, second, shortcut })
 }
 
-/// The kernel of the first convolution, which its tensor tells.
-fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
+/// Rows and columns of the kernel of the first convolution, which the elements of its tensor tell.
+pub fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
     let shifted = checked_product(&[record.out_channels, SHIFTED_KERNEL, SHIFTED_KERNEL, record.in_channels]);
     if shifted == Some(elements) { SHIFTED_KERNEL } else { KERNEL }
 }

@@ -35,7 +35,10 @@ pub(super) fn gather(
 ) -> Result<Option<Cases>, Failure> {
     let network = &conversion.lowered.network;
     let cases = if let Some(path) = &args.tests {
-        read(path, network)?
+        let mut cases = read(path, network)?;
+        let inputs = cases.iter_mut().flat_map(|(case, _)| &mut case.input);
+        inputs.for_each(|number| *number = source.reference().fed(*number));
+        cases
     } else if let Some(count) = args.embed_tests {
         let (count, placement) = (usize::from(count), conversion.placement());
         let cases = proof::embeddable_cases(source.reference(), placement, count, args.seed, answers);
@@ -52,7 +55,9 @@ pub(super) fn gather(
     let largest = cases.iter().flat_map(|(case, _)| &case.expected).fold(0.0f32, |most, y| most.max(y.abs()));
     let relative = args.tolerance.unwrap_or(proof::DEFAULT_TOLERANCE) as f32;
     let is_int8 = network.is_quantized();
-    Ok(Some(Cases { cases, tolerance: relative * largest.max(1.0), is_int8 }))
+    let source = source.reference();
+    let slack = source.slack() * (source.real(1.0) - source.real(0.0));
+    Ok(Some(Cases { cases, tolerance: (relative * largest.max(1.0)).max(slack as f32), is_int8 }))
 }
 
 /// All arrays of an archive by their names.

@@ -71,6 +71,8 @@ struct Port {
 #[derive(Debug, Serialize)]
 struct Verification {
     tolerance: f64,
+    /// A smaller difference is accepted whatever the output is: steps of an int8 output.
+    slack: f64,
     passed: bool,
     largest_relative_difference: f64,
     inputs: Vec<Comparison>,
@@ -175,6 +177,7 @@ impl Report {
         };
         self.proof = Some(Verification {
             tolerance: proof.tolerance,
+            slack: proof.slack,
             passed: proof.passes(),
             largest_relative_difference: proof.worst().map_or(0.0, |comparison| comparison.relative_difference),
             inputs: proof.comparisons.iter().map(comparison).collect(),
@@ -282,10 +285,11 @@ impl Verification {
         let (style, word) = if self.passed { (GOOD, "verified") } else { (crate::output::BAD, "NOT verified") };
         writeln!(
             output,
-            "{style}{word}{style:#}: largest difference {:.1e} of the largest output over {} inputs, tolerance {:.1e}",
+            "{style}{word}{style:#}: largest difference {:.1e} of the largest output over {} inputs, tolerance {:.1e}{}",
             self.largest_relative_difference,
             self.inputs.len(),
-            self.tolerance
+            self.tolerance,
+            if self.slack > 0.0 { format!(" or {:.0} steps of int8", self.slack) } else { String::new() }
         )?;
         if self.passed {
             return Ok(());

@@ -23,6 +23,7 @@ use crate::budget::Budget;
 use crate::error::Error;
 use crate::fold::simplify;
 use crate::graph::Graph;
+use crate::qdq::dequantized;
 use crate::refusal::Refusal;
 
 pub(crate) use tensor_data::{element_type, whole_range};
@@ -46,6 +47,7 @@ pub fn survey(bytes: &[u8], folder: Option<&Path>, options: &Options) -> Result<
     let mut budget = Budget::for_file(bytes.len());
     let mut refusals = Vec::new();
     let (mut graph, mut notes) = read(bytes, folder, options, &mut budget, &mut refusals)?;
+    notes.dequantized = dequantized(&graph);
     simplify(&mut graph, &mut budget, &mut notes, &mut refusals)?;
     Ok((graph, notes, refusals))
 }

@@ -1,5 +1,7 @@
 //! What reading a model decided, for reports.
 
+use std::collections::BTreeMap;
+
 /// Facts about a file, and what was done to its graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes {
@@ -17,4 +19,6 @@ pub struct Notes {
     pub removed_identities: usize,
     /// Operations whose result nobody reads.
     pub removed_dead: usize,
+    /// Scales of what the file dequantises, by the names of the results.
+    pub dequantized: BTreeMap<String, Vec<f32>>,
 }

@@ -1,14 +1,10 @@
 //! Descriptors of the tensors of an int8 layer.
 
 use netkit::format::quant::{QuantEntry, QuantParams};
+pub use netkit::plan::lowering::{SIGMOID_OUTPUT, TANH_OUTPUT};
 
 use crate::lower::ir::{Activation, Id, Ir, Kind, Quant};
 use crate::network::TensorQuant;
-
-/// Output of sigmoid.
-pub const SIGMOID_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 256.0, zero_point: -128 };
-/// Output of tanh.
-pub const TANH_OUTPUT: QuantParams = QuantParams { scale: 1.0 / 128.0, zero_point: 0 };
 
 /// One for each pair of tensors; none in a float model.
 pub fn of(ir: &Ir, id: Id) -> Vec<TensorQuant> {
