@@ -8,8 +8,8 @@ use crate::plan::steps::Op;
 use crate::tensor::{Shape, Window};
 
 /// `[h, w, c]` to `[out_h, out_w, filters]`.
-pub fn output_shape(record: &Conv2d, input: Shape) -> Result<Shape, Error> {
-    window(record, input, record.kernel_size).map(|window| window.output())
+pub fn output_shape(record: &Conv2d, input: Shape, weights: [u32; 4]) -> Result<Shape, Error> {
+    window(record, input, kernel_width(record, input, weights)).map(|window| window.output())
 }
 
 fn window(record: &Conv2d, input: Shape, kernel_w: u32) -> Result<Window, Error> {
