@@ -11,6 +11,8 @@ typedef struct walk {
     uint32_t layers;
     const unsigned char *weight_entry, *bias_entry;
     float *weights, *biases;
+    /* A layer came by whose kernel no call can tell: those of nk.h take squares, and 3x3 for ResNet blocks. */
+    bool has_no_call;
 } walk;
 
 typedef struct pair {
@@ -37,6 +39,7 @@ CHECK_UNUSED static walk walk_model(const model_file *file) {
     at.bias_entry = catalog + 24 * weights;
     at.weights = (float *)(void *)(file->bytes + (at.bias_entry + 24 * biases - file->bytes));
     at.biases = at.weights + read_u32(file->bytes + 40) / 4;
+    at.has_no_call = false;
     return at;
 }
 
@@ -116,6 +119,7 @@ static nk_status_t next_layer(walk *at, nk_cnn_t *cnn, nk_arena_t *arena, uint32
     }
     case 2: {
         pair p = next_pair(at);
+        at->has_no_call |= p.dims[1] != p.dims[2];
         int k = record_int(r), stride = record_int(r + 4), top = r[13], left = r[14];
         int bottom = top + (r[15] & 15), right = left + (r[15] >> 4);
         *h = window_out(*h, k, stride, top, bottom);
@@ -188,6 +192,7 @@ static nk_status_t next_layer(walk *at, nk_cnn_t *cnn, nk_arena_t *arena, uint32
             cs = next_pair(at);
             ns = next_pair(at);
         }
+        at->has_no_call |= c1.dims[1] != 3;
         *h = window_out(*h, 3, stride, 1, 1);
         *w = window_out(*w, 3, stride, 1, 1);
         return nk_cnn_init_resnet_basic_block_layer(cnn, arena, index, sh, sw, in, out, stride, c1.w, c1.b, n1.w, n1.b,
@@ -226,7 +231,7 @@ static nk_status_t next_layer(walk *at, nk_cnn_t *cnn, nk_arena_t *arena, uint32
     }
 }
 
-/* A CNN of the model's layers, without buffers yet. */
+/* A CNN of the model's layers, without buffers yet; false also where a layer has no call. */
 CHECK_UNUSED static bool describe_cnn(const model_file *file, nk_arena_t *arena, nk_cnn_t *cnn) {
     walk at = walk_model(file);
     int h = record_int(file->bytes + 12), w = record_int(file->bytes + 16);
@@ -234,7 +239,7 @@ CHECK_UNUSED static bool describe_cnn(const model_file *file, nk_arena_t *arena,
         return false;
     }
     for (uint32_t i = 0; i < at.layers; i++) {
-        if (!EXPECT_OK(next_layer(&at, cnn, arena, i, &h, &w))) {
+        if (!EXPECT_OK(next_layer(&at, cnn, arena, i, &h, &w)) || at.has_no_call) {
             return false;
         }
     }
