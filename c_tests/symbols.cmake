@@ -1,4 +1,5 @@
-# The shared library exports the functions of nk.h, all of them and nothing else, and needs no library but libc and libm.
+# The shared library exports the functions of nk.h, all of them and nothing else, and names libc as what it needs, besides at most
+# libm.
 file(STRINGS ${HEADER} declarations REGEX "^[a-z].*[ *]nk_[a-z0-9_]+\\(")
 set(declared)
 foreach(line ${declarations})
@@ -21,6 +22,9 @@ endif()
 
 execute_process(COMMAND ${READELF} -d ${LIBRARY} OUTPUT_VARIABLE output)
 string(REGEX MATCHALL "NEEDED[^[]*\\[[^]]*\\]" needed "${output}")
+if(NOT needed MATCHES "\\[libc\\.")
+  message(FATAL_ERROR "the shared library does not say that it needs libc")
+endif()
 foreach(library ${needed})
   if(NOT library MATCHES "\\[lib[cm]\\.")
     message(FATAL_ERROR "the shared library needs more than libc and libm: ${library}")
