@@ -1,15 +1,14 @@
 //! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32,
-    _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpwssd_epi32, _mm256_extracti128_si256,
-    _mm256_set1_epi32, _mm256_setzero_si256, _mm512_castsi512_si256, _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32,
-    _mm512_extracti64x4_epi64, _mm512_setzero_si512,
+    __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpwssd_epi32,
+    _mm256_extracti128_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm512_castsi512_si256, _mm512_cvtepi8_epi16,
+    _mm512_dpwssd_epi32, _mm512_extracti64x4_epi64, _mm512_setzero_si512,
 };
 
 use bytemuck::{cast, cast_mut};
 
-use super::{avx2, masks};
+use super::{avx2, masks, sse2};
 use crate::kernels::Level;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
@@ -26,22 +25,8 @@ const LOOPS: InnerLoops = InnerLoops {
 };
 
 dot!("avx512bw,avx512vnni", 32, 4, __m512i, _mm512_setzero_si512, widen, add_codes, add_up);
+outer!("avx512vl,avx512vnni", _mm256_dpwssd_epi32);
 taps!("avx512vl,avx512vnni", 1, [0], __m256i, _mm256_setzero_si256, _mm256_dpwssd_epi32);
-
-#[target_feature(enable = "avx512vl,avx512vnni")]
-fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
-    let Some(input) = input.get(..STRIP * panel.len()) else { return };
-    let mut sums = [_mm256_setzero_si256(); STRIP];
-    for (k, weights) in panel.iter().enumerate() {
-        let weights = cast(*weights);
-        for (r, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: pair `k` of row `r`, of rows as long as the panel.
-            let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
-            *sum = _mm256_dpwssd_epi32(*sum, _mm256_set1_epi32(cast(x)), weights);
-        }
-    }
-    *all_sums = cast(sums);
-}
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
@@ -64,10 +49,7 @@ fn add_up(vectors: [__m512i; 4]) -> [i32; 4] {
         let halves = _mm256_add_epi32(_mm512_castsi512_si256(vector), _mm512_extracti64x4_epi64::<1>(vector));
         *quad = _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
     }
-    let [a, b, c, d] = quads;
-    let ab = _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-    let cd = _mm_add_epi32(_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-    cast(_mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd)))
+    sse2::add_up(quads)
 }
 
 fn conv2d(args: &mut Conv2d<'_>) {

@@ -243,6 +243,27 @@ macro_rules! stage {
     };
 }
 
+/// `InnerLoops::outer` of one instruction set whose vectors of 256 bits hold the sums of a block.
+#[cfg(feature = "simd")]
+macro_rules! outer {
+    ($feature:literal, $add_product:ident) => {
+        #[target_feature(enable = $feature)]
+        fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
+            let Some(input) = input.get(..STRIP * panel.len()) else { return };
+            let mut sums = [_mm256_setzero_si256(); STRIP];
+            for (k, weights) in panel.iter().enumerate() {
+                let weights = cast(*weights);
+                for (r, sum) in sums.iter_mut().enumerate() {
+                    // SAFETY: pair `k` of row `r`, of rows as long as the panel. With checks, this takes a third longer.
+                    let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
+                    *sum = $add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
+                }
+            }
+            *all_sums = cast(sums);
+        }
+    };
+}
+
 /// `InnerLoops::taps` of one instruction set: `$vectors` of its vectors, numbered, are a block.
 macro_rules! taps {
     ($feature:literal, $vectors:literal, [$($part:literal),*], $vector:ty, $zero:ident, $add_product:ident) => {

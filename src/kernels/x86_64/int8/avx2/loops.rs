@@ -24,22 +24,8 @@ use crate::kernels::int8::portable::tile::{
 inner_loops!("avx2", 1);
 dot!("avx2", 16, 2, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
 stage!("avx2", _mm256_set1_epi16, alternate);
+outer!("avx2", add_product);
 taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product);
-
-#[target_feature(enable = "avx2")]
-fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
-    let Some(input) = input.get(..STRIP * panel.len()) else { return };
-    let mut sums = [_mm256_setzero_si256(); STRIP];
-    for (k, weights) in panel.iter().enumerate() {
-        let weights = cast(*weights);
-        for (r, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: pair `k` of row `r`, of rows as long as the panel. With checks, this takes a third longer.
-            let x = unsafe { *input.as_ptr().add(r * panel.len() + k) };
-            *sum = add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
-        }
-    }
-    *all_sums = cast(sums);
-}
 
 #[inline]
 #[target_feature(enable = "avx2")]

@@ -100,7 +100,7 @@ fn add_pair<const PICKED: i32>(sums: &mut [__m128i; 2], x: __m128i, weights: &Pa
 /// The sums of all lanes of each.
 #[inline]
 #[target_feature(enable = "sse2")]
-fn add_up(vectors: [__m128i; 4]) -> [i32; 4] {
+pub(super) fn add_up(vectors: [__m128i; 4]) -> [i32; 4] {
     let [a, b, c, d] = vectors;
     let ab = _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
     let cd = _mm_add_epi32(_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
