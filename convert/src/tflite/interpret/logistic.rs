@@ -7,13 +7,7 @@ use crate::tflite::model::Params;
 
 /// int8: steps of 1/256 from -128 on.
 pub fn run(call: &Call<'_, '_>) -> Option<Data> {
-    match call.value(0)? {
-        Data::Real(x) => Some(Data::Real(x.iter().map(|x| 1.0 / (1.0 + (-x).exp())).collect())),
-        Data::Int8(x) => {
-            let params = call.tensor(0)?.params()?;
-            Some(Data::Int8(x.iter().map(|&q| code(q, params)).collect()))
-        }
-    }
+    call.each(|x| 1.0 / (1.0 + (-x).exp()), code)
 }
 
 /// The result of a code.

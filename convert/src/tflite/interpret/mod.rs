@@ -6,6 +6,7 @@
 mod add;
 mod conv_2d;
 mod depthwise_conv_2d;
+mod filters;
 pub mod fixed_point;
 mod fully_connected;
 mod leaky_relu;
@@ -127,6 +128,17 @@ impl<'c, 'f> Call<'c, 'f> {
     /// Whether the operator computes with codes.
     fn is_int8(&self) -> bool {
         self.output().kind == Some(ElementType::I8)
+    }
+
+    /// A function of each element: of real numbers, and of codes with the scale of the input.
+    fn each(&self, real: impl Fn(f64) -> f64, code: impl Fn(i8, Params) -> i8) -> Option<Data> {
+        Some(match self.value(0)? {
+            Data::Real(x) => Data::Real(x.iter().map(|&x| real(x)).collect()),
+            Data::Int8(x) => {
+                let input = self.tensor(0)?.params()?;
+                Data::Int8(x.iter().map(|&q| code(q, input)).collect())
+            }
+        })
     }
 
     /// The bias, in int8 kernels an int32 constant; zeros where there is none.

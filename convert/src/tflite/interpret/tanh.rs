@@ -9,13 +9,7 @@ pub const INPUT_BITS: u32 = 4;
 
 /// int8: steps of 1/128.
 pub fn run(call: &Call<'_, '_>) -> Option<Data> {
-    match call.value(0)? {
-        Data::Real(x) => Some(Data::Real(x.iter().map(|x| x.tanh()).collect())),
-        Data::Int8(x) => {
-            let params = call.tensor(0)?.params()?;
-            Some(Data::Int8(x.iter().map(|&q| code(q, params)).collect()))
-        }
-    }
+    call.each(f64::tanh, code)
 }
 
 /// The result of a code.
