@@ -1,24 +1,32 @@
-"""A virtual environment with onnx, onnxruntime and numpy, in which a script goes on."""
+"""Virtual environments with packages from PyPI, which scripts make for themselves."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = ["numpy", "onnx", "onnxruntime"]
-
 
 def cache():
+    """The folder of what is kept between runs."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netkit"
 
 
-def enter():
-    """Starts the running script again with the Python of the environment, which is made if it is not there yet."""
-    folder = cache() / "onnx-venv"
+def python(folder, packages):
+    """The Python of the environment in a folder, which is made if it is not there yet."""
     python = folder / "bin" / "python"
-    if Path(sys.prefix) == folder:
-        return
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-    os.execv(python, [str(python), *sys.argv])
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    return python
+
+
+def enter(folder, packages):
+    """Starts the running script again with the Python of that environment."""
+    if Path(sys.prefix) != folder:
+        python_there = python(folder, packages)
+        os.execv(python_there, [python_there, *sys.argv])
+
+
+def enter_onnx():
+    """The environment with onnx, onnxruntime and numpy."""
+    enter(cache() / "onnx-venv", ["numpy", "onnx", "onnxruntime"])

