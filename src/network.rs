@@ -14,7 +14,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::Model;
-use crate::plan::steps::Step;
+use crate::plan::steps::{PACKED_LINE, Step};
 use crate::plan::{self, ALIGN_BYTES, MemoryPlan};
 use crate::run::{DAMAGED, Element, Memory, Watcher};
 use crate::tensor::Shape;
@@ -28,13 +28,15 @@ pub struct Network<'m, 'a> {
     blob: &'m [u8],
     payload: &'m [u8],
     parts: Parts<'a>,
+    packed: &'a [u8],
 }
 
 impl<'m, 'a> Network<'m, 'a> {
     /// Checks `model` from end to end and writes its plan into `region`, of which the first
-    /// [`MemoryPlan::arena_bytes`] bytes are used, whatever its address and content.
+    /// [`MemoryPlan::arena_bytes`] bytes are used, whatever its address and content. Where
+    /// [`MemoryPlan::packed_bytes`] more follow, they take weights in the order of the kernels, which makes runs faster.
     ///
-    /// The weights stay in the model's bytes.
+    /// The weights otherwise stay in the model's bytes.
     pub fn load(model: &Model<'m>, region: &'a mut [u8]) -> Result<Self, Error> {
         Self::load_planned(model, &MemoryPlan::of(model)?, region)
     }
@@ -45,7 +47,7 @@ impl<'m, 'a> Network<'m, 'a> {
         let available = region.len() as u64;
         let too_small =
             Error::new(ErrorKind::Arena).field("free arena memory").found(available).at_least(plan.arena_bytes as u64);
-        let region = region.get_mut(..plan.arena_bytes).ok_or(too_small)?;
+        let (region, rest) = region.split_at_mut_checked(plan.arena_bytes).ok_or(too_small)?;
         let header = NetworkHeader::new(model, plan);
         let parts = Parts::create(region, &header).ok_or(too_small)?;
         plan.write(model, parts.steps, parts.tables)?;
@@ -53,13 +55,31 @@ impl<'m, 'a> Network<'m, 'a> {
         if let (Some(source), true) = (model.payload().get(misaligned..), plan.copied_bytes > 0) {
             parts.copy.iter_mut().zip(source).for_each(|(to, from)| *to = *from);
         }
-        Ok(Self { blob: model.bytes(), payload: model.payload(), parts })
+        let mut network = Self { blob: model.bytes(), payload: model.payload(), parts, packed: &[] };
+        if plan.packed_bytes > 0 && rest.len() >= plan.packed_bytes {
+            network.pack(rest)?;
+        }
+        Ok(network)
+    }
+
+    /// Packs the weights into `memory`, of which [`MemoryPlan::packed_bytes`] bytes suffice, for the runs of this network.
+    pub(crate) fn pack(&mut self, memory: &'a mut [u8]) -> Result<(), Error> {
+        let start = memory.as_ptr().align_offset(PACKED_LINE);
+        let memory = memory.get_mut(start..).ok_or(DAMAGED)?;
+        let (network, _) = self.split();
+        if network.is_quantized() {
+            <i8 as Element>::pack(&network, network.fixed.steps, memory)?;
+        } else {
+            <f32 as Element>::pack(&network, network.fixed.steps, memory)?;
+        }
+        self.packed = memory;
+        Ok(())
     }
 
     /// Looks at a region that [`Network::load`] filled, with the same model bytes; nothing is checked again but sizes.
     pub fn open(blob: &'m [u8], region: &'a mut [u8]) -> Result<Self, Error> {
         let parts = Parts::of(region).ok_or(DAMAGED)?;
-        Ok(Self { blob, payload: payload_of(blob, parts.header)?, parts })
+        Ok(Self { blob, payload: payload_of(blob, parts.header)?, parts, packed: &[] })
     }
 
     /// True for an int8 network, which takes and gives int8 values.
@@ -133,7 +153,7 @@ impl<'m, 'a> Network<'m, 'a> {
     pub(crate) fn split(&mut self) -> (SharedNetwork<'_>, &mut [u8]) {
         let Parts { header, steps, tables, copy, activations } = &mut self.parts;
         let fixed = Fixed { header, steps, tables, copy };
-        (SharedNetwork { blob: self.blob, payload: self.payload, fixed }, activations)
+        (SharedNetwork { blob: self.blob, payload: self.payload, fixed, packed: self.packed }, activations)
     }
 
     /// What the owner of the region keeps for its runs.
@@ -153,6 +173,7 @@ pub struct SharedNetwork<'a> {
     blob: &'a [u8],
     payload: &'a [u8],
     fixed: Fixed<'a>,
+    packed: &'a [u8],
 }
 
 impl<'a> SharedNetwork<'a> {
@@ -162,12 +183,17 @@ impl<'a> SharedNetwork<'a> {
     /// Looks at a region that [`Network::load`] filled, with the same model bytes.
     pub fn open(blob: &'a [u8], region: &'a [u8]) -> Result<Self, Error> {
         let fixed = Fixed::of(region).ok_or(DAMAGED)?;
-        Ok(Self { blob, payload: payload_of(blob, fixed.header)?, fixed })
+        Ok(Self { blob, payload: payload_of(blob, fixed.header)?, fixed, packed: &[] })
     }
 
     /// The network, as long as nobody changes it.
     pub fn of(network: &'a Network<'_, '_>) -> Self {
-        Self { blob: network.blob, payload: network.payload, fixed: network.parts.fixed() }
+        Self { blob: network.blob, payload: network.payload, fixed: network.parts.fixed(), packed: network.packed }
+    }
+
+    /// What [`Network::pack`] wrote, if it did.
+    pub(crate) fn packed(&self) -> &'a [u8] {
+        self.packed
     }
 
     /// The model's bytes.

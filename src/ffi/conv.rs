@@ -153,6 +153,7 @@ unsafe fn conv2d(conv: &nk_conv2d, input: &nk_tensor, output: &nk_tensor) -> Res
         window,
         input: buffers.input,
         weights: buffers.weights,
+        packed: &[],
         epilogue: plain(buffers.bias),
         columns: Columns { pitch: window.out_c as usize, first: 0 },
         scratch: &mut [],

@@ -561,6 +561,7 @@ unsafe fn add_products(kernels: &Kernels, (a, b): (Line, Matrix), terms: Range<u
         rows: 1,
         input,
         weights,
+        packed: &[],
         epilogue: Epilogue { bias, norm: None, accumulate: true, activation: Activation::None },
         columns: Columns { pitch: sums.len(), first: 0 },
         // A single row needs none.

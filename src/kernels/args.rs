@@ -57,6 +57,8 @@ pub struct Conv2d<'a> {
     pub input: &'a [f32],
     /// `[out_c, kernel_h, kernel_w, in_c]`
     pub weights: &'a [f32],
+    /// The same with bias and norm as [`pack`](super::pack) wrote them, or empty. Kernels that cannot use them read `weights`.
+    pub packed: &'a [f32],
     /// Bias, batch norm, residual, activation.
     pub epilogue: Epilogue<'a>,
     /// Place of the results in `output`.
@@ -76,6 +78,8 @@ pub struct Dense<'a> {
     pub input: &'a [f32],
     /// `[out_features, in_features]`
     pub weights: &'a [f32],
+    /// The same with bias and norm as [`pack`](super::pack) wrote them, or empty. Kernels that cannot use them read `weights`.
+    pub packed: &'a [f32],
     /// Bias (its length is `out_features`), batch norm, residual, activation.
     pub epilogue: Epilogue<'a>,
     /// Place of the results in `output`.

@@ -20,6 +20,18 @@ pub fn active() -> &'static Kernels {
     table(active_level())
 }
 
+/// Elements of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels`
+/// pixels or rows. 0 where weights are better read in place.
+pub fn packed_elems(pixels: usize, outputs: usize, k: usize) -> usize {
+    if cfg!(feature = "simd") { portable::packed::elems(pixels, outputs, k) } else { 0 }
+}
+
+/// Packs weights `[outputs][k]` and what the epilogue does to the sums, for [`Conv2d::packed`](super::Conv2d) and
+/// [`Dense::packed`](super::Dense). `packed` has [`packed_elems`] elements.
+pub fn pack(weights: &[f32], epilogue: &super::Epilogue<'_>, packed: &mut [f32]) {
+    portable::packed::pack(weights, epilogue, packed);
+}
+
 /// Scratch that every level's `conv2d` needs for this geometry, in elements.
 pub fn conv2d_scratch_elems(window: &Window) -> u32 {
     portable::conv2d::scratch_elems(window)

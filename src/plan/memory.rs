@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::layers::{LayerFacts, for_each_layer};
 use super::lowering::{Lowering, StepSink};
 use super::placement::{self, Policy, Scheme};
-use super::steps::Step;
+use super::steps::{PACKED_LINE, Step};
 use crate::element;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
@@ -33,6 +33,8 @@ pub struct MemoryPlan {
     /// Part of `arena_bytes` for a copy of what must be aligned (weights and biases of float models, biases of int8 models):
     /// 0, unless the address of the model makes its payload misaligned.
     pub copied_bytes: usize,
+    /// Memory that makes runs faster if it is there: room for weights in the order of the kernels, for any start address.
+    pub packed_bytes: usize,
     /// Largest sum of activations and scratch that are alive at one time; what `activation_bytes` cannot go below.
     pub peak_live_bytes: usize,
     /// Bytes of weights and biases, which stay where the caller has them.
@@ -86,6 +88,7 @@ impl MemoryPlan {
             plan_bytes,
             table_bytes,
             copied_bytes,
+            packed_bytes: packed_bytes(count.packed_lines).ok_or(too_large)?,
             peak_live_bytes: count.peak_bytes as usize,
             flash_bytes: model.payload_bytes(),
             steps: counter.steps,
@@ -99,12 +102,13 @@ impl MemoryPlan {
         })
     }
 
-    /// Arena bytes for the model with its input and output, an eighth more, and 64 KiB for what else an arena holds.
+    /// Arena bytes for the model with packed weights, its input and output, an eighth more, and 64 KiB for what else an arena
+    /// holds.
     pub fn recommended_arena_bytes(&self) -> Result<usize, Error> {
         let element = if self.input_quant.is_some() { size_of::<i8>() } else { size_of::<f32>() };
         let tensors = (self.input.elements()? as usize + self.output.elements()? as usize) * element;
         let peak = self.arena_bytes.saturating_add(tensors);
-        Ok(peak.saturating_add(peak / 8).saturating_add(64 * 1024))
+        Ok(peak.saturating_add(peak / 8).saturating_add(64 * 1024).saturating_add(self.packed_bytes))
     }
 
     /// How activations were placed, for [`super::for_each_layer`].
@@ -211,6 +215,7 @@ type Taps = [Option<(u32, u32)>; MAX_TAPS as usize];
 
 /// Result of one pass over the layers.
 struct Pass {
+    packed_lines: u32,
     peak_bytes: u32,
     extent_bytes: u32,
     output: Shape,
@@ -246,12 +251,21 @@ fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<P
     let output = lowering.shape;
     output.elements()?;
     Ok(Pass {
+        packed_lines: lowering.packed_lines,
         peak_bytes: lowering.placement.peak_bytes,
         extent_bytes: lowering.placement.extent_bytes,
         output,
         output_quant: lowering.quant,
         taps: if scheme.keeps_taps { lowering.kept_taps() } else { Taps::default() },
     })
+}
+
+/// Room for packed weights: their lines, one more that no step uses, and what it takes to align them.
+fn packed_bytes(lines: u32) -> Option<usize> {
+    if lines <= 1 {
+        return Some(0);
+    }
+    (lines as usize).checked_mul(PACKED_LINE)?.checked_add(PACKED_LINE - 1)
 }
 
 /// Draws that are tried when the simple policies waste memory. Feature pyramids are the models that need some; of those

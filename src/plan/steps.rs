@@ -182,9 +182,14 @@ pub struct Step {
     pub pitch: u32,
     /// Element of the first output channel inside a pixel.
     pub column: u32,
+    /// Where the step's weights lie among the packed ones, in lines of [`PACKED_LINE`] bytes; 0 when they are not packed.
+    pub packed: u32,
     /// Parameters of an int8 step.
     pub quant: StepQuant,
 }
+
+/// Alignment of packed weights in bytes: a line of the cache.
+pub const PACKED_LINE: usize = 64;
 
 impl Step {
     /// A step without weights.
@@ -241,6 +246,11 @@ impl Step {
             Some(Op::DepthwiseConv2d) => area,
             _ => 0,
         }
+    }
+
+    /// Pixels or rows that meet each weight.
+    pub fn pixels(&self) -> usize {
+        self.window.out_h as usize * self.window.out_w as usize
     }
 
     /// Multiply-accumulate operations, for reports.

@@ -17,4 +17,8 @@ impl Element for Absent {
     fn run_steps(_: &SharedNetwork<'_>, _: &[Step], _: Memory<'_, Self>) -> Result<(), Error> {
         Err(element::missing(Self::IS_INT8))
     }
+
+    fn pack(_: &SharedNetwork<'_>, _: &[Step], _: &mut [u8]) -> Result<(), Error> {
+        Err(element::missing(Self::IS_INT8))
+    }
 }

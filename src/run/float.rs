@@ -1,32 +1,72 @@
 //! The steps in float32.
 
+use core::ops::Range;
+
 use super::{DAMAGED, Element, Io, Memory, part};
 use crate::error::Error;
 use crate::kernels::args::Columns;
 use crate::kernels::{self, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d};
 use crate::network::SharedNetwork;
-use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Step};
+use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, PACKED_LINE, Step};
 
 impl Element for f32 {
     const IS_INT8: bool = false;
 
     fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, f32>) -> Result<(), Error> {
-        let weights = network.float_weights()?;
+        let payload = network.float_weights()?;
+        let packed = network.packed();
         let kernels = kernels::active();
         for step in steps {
-            run_step(kernels, step, weights, memory.reborrow()).ok_or(DAMAGED)?;
+            run_step(kernels, step, Weights { payload, packed }, memory.reborrow()).ok_or(DAMAGED)?;
+        }
+        Ok(())
+    }
+
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error> {
+        let payload = network.float_weights()?;
+        for step in steps.iter().filter(|step| step.packed > 0) {
+            pack_step(step, payload, packed).ok_or(DAMAGED)?;
         }
         Ok(())
     }
 }
 
+/// Weights as the file has them, and as they were packed when the model was loaded, which may not have happened.
+#[derive(Clone, Copy)]
+struct Weights<'w> {
+    payload: &'w [f32],
+    packed: &'w [u8],
+}
+
+fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
+    let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step))?).ok()?;
+    kernels::pack(channel_weights(step, payload)?, &epilogue(step, payload)?, packed);
+    Some(())
+}
+
+/// Bytes of the step's packed weights.
+fn packed_range(step: &Step) -> Range<usize> {
+    let first = step.packed as usize * PACKED_LINE;
+    let elems = kernels::packed_elems(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
+    first..first.saturating_add(elems.saturating_mul(size_of::<f32>()))
+}
+
+/// The step's packed weights, none where they are not packed.
+fn packed<'w>(step: &Step, packed: &'w [u8]) -> Option<&'w [f32]> {
+    if step.packed == 0 || packed.is_empty() {
+        return Some(&[]);
+    }
+    bytemuck::try_cast_slice(packed.get(packed_range(step))?).ok()
+}
+
 /// Computes one step; `None` when the step does not fit the memory.
-fn run_step(kernels: &Kernels, step: &Step, weights: &[f32], memory: Memory<'_, f32>) -> Option<()> {
+fn run_step(kernels: &Kernels, step: &Step, all: Weights<'_>, memory: Memory<'_, f32>) -> Option<()> {
+    let weights = all.payload;
     let io = memory.borrow(step)?;
     match step.op()? {
         Op::Copy => io.output.copy_from_slice(io.input.get(..io.output.len())?),
-        Op::Dense => dense(kernels, step, weights, io)?,
-        Op::Conv2d => conv2d(kernels, step, weights, io)?,
+        Op::Dense => dense(kernels, step, all, io)?,
+        Op::Conv2d => conv2d(kernels, step, all, io)?,
         Op::DepthwiseConv2d => depthwise_conv2d(kernels, step, weights, io)?,
         Op::MaxPool2d => (kernels.max_pool2d)(&mut pool2d(step, io)),
         Op::AvgPool2d => (kernels.avg_pool2d)(&mut pool2d(step, io)),
@@ -41,13 +81,14 @@ fn run_step(kernels: &Kernels, step: &Step, weights: &[f32], memory: Memory<'_, 
     Some(())
 }
 
-fn dense(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_, f32>) -> Option<()> {
+fn dense(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>) -> Option<()> {
     let w = &step.window;
     (kernels.dense)(&mut Dense {
         rows: w.in_h as usize,
         input: io.input,
-        weights: channel_weights(step, weights)?,
-        epilogue: epilogue(step, weights)?,
+        weights: channel_weights(step, weights.payload)?,
+        packed: packed(step, weights.packed)?,
+        epilogue: epilogue(step, weights.payload)?,
         columns: columns(step),
         scratch: io.scratch,
         output: io.output,
@@ -55,13 +96,14 @@ fn dense(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_, f32>) -> Op
     Some(())
 }
 
-fn conv2d(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_, f32>) -> Option<()> {
+fn conv2d(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>) -> Option<()> {
     let w = &step.window;
     (kernels.conv2d)(&mut Conv2d {
         window: *w,
         input: io.input,
-        weights: channel_weights(step, weights)?,
-        epilogue: epilogue(step, weights)?,
+        weights: channel_weights(step, weights.payload)?,
+        packed: packed(step, weights.packed)?,
+        epilogue: epilogue(step, weights.payload)?,
         columns: columns(step),
         scratch: io.scratch,
         output: io.output,

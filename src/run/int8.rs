@@ -18,6 +18,10 @@ impl Element for i8 {
         }
         Ok(())
     }
+
+    fn pack(_: &SharedNetwork<'_>, _: &[Step], _: &mut [u8]) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Everything that stays the same from run to run.

@@ -36,6 +36,10 @@ pub(crate) trait Element: Pod {
 
     /// Runs some of the network's steps.
     fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Error>;
+
+    /// Packs the weights of the steps that have a place in `packed`, which starts at a multiple of
+    /// [`PACKED_LINE`](crate::plan::steps::PACKED_LINE).
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error>;
 }
 
 /// What is left of a plan that somebody wrote over.

@@ -12,10 +12,11 @@
 
 use core::ops::Range;
 
-use crate::kernels::args::Conv2d;
+use crate::kernels::args::{Activation, Conv2d};
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::panel::{Chunk, Chunks, Panel, Span, scale_panel, with_stride};
+use crate::kernels::portable::packed::{self, Packed};
+use crate::kernels::portable::panel::{Chunk, Chunks, Ends, Panel, Span, scale_panel, with_stride};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
 use crate::tensor::{Taps, Window};
 
@@ -44,7 +45,7 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &InnerLoops) {
     let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
-    let first = in_panels(args, loops);
+    let first = if args.packed.is_empty() { in_panels(args, loops) } else { in_packed_panels(args, loops) };
     let input_per_row = window.step(window.in_w as usize * window.in_c as usize);
     let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block_rows) {
@@ -135,13 +136,59 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
             let start = y * window.out_w as usize * pitch + args.columns.first + first;
             let output = args.output.get_mut(start..).unwrap_or_default();
             let span = Span { pixels: window.out_w as usize, pitch, fresh };
-            add_row(&window, y, args.input, &chunk, product, weights, output, span);
+            let held = Held { weights, row: chunk.row, first: chunk.first, step: chunk.len };
+            add_row(&window, y, args.input, &chunk, product, held, output, span, Ends::OPEN);
             if chunks.is_last(&chunk) {
                 (product.finish)(&args.epilogue, first, output, span);
             }
         }
         fresh = false;
     }
+}
+
+/// As many outputs as lie in packed panels, for the whole map; returns how many.
+fn in_packed_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
+    let window = with_stride(&args.window);
+    let mut end = 0;
+    for panel in packed::panels(args.packed, args.epilogue.bias.len(), kernel_elems(&window)) {
+        packed_panel(args, &window, loops, panel);
+        end = panel.first + panel.width;
+    }
+    end
+}
+
+/// The outputs of one packed panel. Some output rows stay in the cache while the chunks of the kernel pass.
+fn packed_panel(args: &mut Conv2d<'_>, window: &Window, loops: &InnerLoops, panel: Packed<'_>) {
+    let Some(product) = loops.widest(panel.width) else { return };
+    let (out_h, out_w, pitch) = (window.out_h as usize, window.out_w as usize, args.columns.pitch);
+    let chunks = packed::chunks(window, panel.width);
+    let row_len = window.kernel_w as usize * window.in_c as usize;
+    let held = Held { weights: panel.weights, row: 0, first: 0, step: row_len };
+    let block = packed::BLOCK_PIXELS.checked_div(out_w).unwrap_or(1).max(1);
+    for start in (0..out_h).step_by(block) {
+        for chunk in chunks.iter() {
+            let is_first = chunk.row == 0 && chunk.first == 0;
+            let ends = Ends {
+                bias: if is_first { panel.offsets } else { &[] },
+                activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+            };
+            let span = Span { pixels: out_w, pitch, fresh: is_first && !args.epilogue.accumulate };
+            for y in start..out_h.min(start + block) {
+                let at = y * out_w * pitch + args.columns.first + panel.first;
+                let output = args.output.get_mut(at..).unwrap_or_default();
+                add_row(window, y, args.input, &chunk, product, held, output, span, ends);
+            }
+        }
+    }
+}
+
+/// A panel in scratch or a packed one: it begins with element `first` of kernel row `row`, rows are `step` elements apart.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    weights: &'a [f32],
+    row: usize,
+    first: usize,
+    step: usize,
 }
 
 /// Adds what a chunk of the kernel contributes to output row `y`.
@@ -152,9 +199,10 @@ fn add_row(
     input: &[f32],
     chunk: &Chunk,
     product: &ProductLoops,
-    weights: &[f32],
+    held: Held<'_>,
     output: &mut [f32],
     span: Span,
+    ends: Ends<'_>,
 ) {
     let channels = window.in_c as usize;
     let stretch = window.in_w as usize * channels;
@@ -162,32 +210,33 @@ fn add_row(
     let row = rows.first.max(chunk.row);
     let pieces = (rows.first + rows.count).min(chunk.row + chunk.rows).saturating_sub(row);
     // Adds what some taps contribute to some columns, which share them.
-    let mut add = |columns: Range<usize>, taps: Taps, fresh: bool| {
+    let is_open = !span.fresh && ends.is_open();
+    let mut add = |columns: Range<usize>, taps: Taps| {
         let (left, right) = (taps.first * channels, (taps.first + taps.count) * channels);
         let first = left.max(chunk.first);
         let len = right.min(chunk.first + chunk.len).saturating_sub(first);
         let pieces = if len == 0 { 0 } else { pieces };
-        if pieces > 0 || fresh {
-            let start = (rows.input + row - rows.first) * stretch + taps.input * channels + first - left;
-            let panel = (row - chunk.row) * chunk.len + first - chunk.first;
-            let rows = Rows { pieces, stretch, step: window.step(channels), len };
-            let panel = Panel { weights: weights.get(panel * product.outputs..).unwrap_or_default(), step: chunk.len };
-            let span = Span { pixels: columns.len(), pitch: span.pitch, fresh };
-            let output = output.get_mut(columns.start * span.pitch..).unwrap_or_default();
-            (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, span);
+        if columns.is_empty() || pieces == 0 && is_open {
+            return;
         }
+        let start = (rows.input + row - rows.first) * stretch + taps.input * channels + first - left;
+        let at = (row - held.row) * held.step + first - held.first;
+        let rows = Rows { pieces, stretch, step: window.step(channels), len };
+        let panel = Panel { weights: held.weights.get(at * product.outputs..).unwrap_or_default(), step: held.step };
+        let output = output.get_mut(columns.start * span.pitch..).unwrap_or_default();
+        let span = Span { pixels: columns.len(), ..span };
+        (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, span, ends);
     };
+    let outside = Taps { first: chunk.first.checked_div(channels).unwrap_or(0), count: 0, input: 0 };
     if let Some(tap) = chunk.only_tap(channels) {
         // The pixels that have this tap inside the input lie evenly in it, those at the border, too.
         let inside = window.columns_inside(tap..tap + 1);
-        let is_all = pieces > 0 && inside == (0..span.pixels);
-        if span.fresh && !is_all {
-            add(0..span.pixels, Taps { first: chunk.first / channels.max(1), count: 0, input: 0 }, true);
-        }
+        add(0..inside.start, outside);
         if !inside.is_empty() {
             let input = window.step(inside.start) + tap - window.pad_left as usize;
-            add(inside, Taps { first: tap, count: 1, input }, span.fresh && is_all);
+            add(inside.clone(), Taps { first: tap, count: 1, input });
         }
+        add(inside.end..span.pixels, outside);
         return;
     }
     let interior = window.interior_columns();
@@ -195,7 +244,7 @@ fn add_row(
     while x < span.pixels {
         // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a span of its own.
         let end = if interior.contains(&x) { interior.end } else { x + 1 };
-        add(x..end, window.columns_at(x), span.fresh);
+        add(x..end, window.columns_at(x));
         x = end;
     }
 }

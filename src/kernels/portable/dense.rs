@@ -9,10 +9,11 @@
 
 use core::ops::Range;
 
-use crate::kernels::args::Dense;
+use crate::kernels::args::{Activation, Dense};
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
-use crate::kernels::portable::panel::{Chunks, Panel, Span, scale_panel};
+use crate::kernels::portable::packed;
+use crate::kernels::portable::panel::{Chunks, Ends, Panel, Span, scale_panel};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, STRIP, Weights, part};
 
 /// Rows that are finished while they are still in the cache.
@@ -39,7 +40,7 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, loops: &InnerLoops) {
         activate_pixels(&args.epilogue, args.columns, 0..1, args.output, loops.activate);
         return;
     }
-    let first = in_panels(args, loops, k);
+    let first = if args.packed.is_empty() { in_panels(args, loops, k) } else { in_packed_panels(args, loops, k) };
     let block_rows = (BLOCK_ELEMS / k.max(1)).next_multiple_of(STRIP).max(STRIP);
     for start in (0..args.rows).step_by(block_rows) {
         let end = args.rows.min(start + block_rows);
@@ -88,12 +89,40 @@ fn panels(args: &mut Dense<'_>, product: &ProductLoops, k: usize, first: usize) 
             let input = args.input.get(row * k + chunk.first..).unwrap_or_default();
             let output = args.output.get_mut(row * pitch + args.columns.first + first..).unwrap_or_default();
             let rows = Rows { pieces: 1, stretch: 0, step: k, len: chunk.len };
-            (product.outer)(input, rows, Panel { weights, step: 0 }, output, span);
+            (product.outer)(input, rows, Panel { weights, step: 0 }, output, span, Ends::OPEN);
             if chunks.is_last(&chunk) {
                 (product.finish)(&args.epilogue, first, output, span);
             }
         }
     }
+}
+
+/// As many outputs as lie in packed panels, for all rows; returns how many.
+fn in_packed_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize {
+    let pitch = args.columns.pitch;
+    let mut end = 0;
+    for panel in packed::panels(args.packed, args.epilogue.bias.len(), k) {
+        let Some(product) = loops.widest(panel.width) else { break };
+        let chunks = packed::row_chunks(k, panel.width);
+        for row in (0..args.rows).step_by(packed::BLOCK_PIXELS) {
+            for chunk in chunks.iter() {
+                let is_first = chunk.first == 0;
+                let ends = Ends {
+                    bias: if is_first { panel.offsets } else { &[] },
+                    activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+                };
+                let fresh = is_first && !args.epilogue.accumulate;
+                let span = Span { pixels: packed::BLOCK_PIXELS.min(args.rows - row), pitch, fresh };
+                let input = args.input.get(row * k + chunk.first..).unwrap_or_default();
+                let weights = panel.weights.get(chunk.first * panel.width..).unwrap_or_default();
+                let output = args.output.get_mut(row * pitch + args.columns.first + panel.first..).unwrap_or_default();
+                let rows = Rows { pieces: 1, stretch: 0, step: k, len: chunk.len };
+                (product.outer)(input, rows, Panel { weights, step: 0 }, output, span, ends);
+            }
+        }
+        end = panel.first + panel.width;
+    }
+    end
 }
 
 /// The outputs from `first` on of some rows.

@@ -143,6 +143,17 @@ fn chunk<const N: usize>(values: &[f32], first: usize) -> Option<&[f32; N]> {
     values.get(first..)?.first_chunk()
 }
 
+/// Applies an activation that needs no exponential.
+#[inline(always)]
+pub(in crate::kernels) fn activate(values: &mut [f32], activation: Activation) {
+    match activation {
+        Activation::Relu => values.iter_mut().for_each(|x| *x = relu(*x)),
+        Activation::LeakyRelu(alpha) => values.iter_mut().for_each(|x| *x = leaky_relu(*x, alpha)),
+        Activation::Relu6 => values.iter_mut().for_each(|x| *x = relu6(*x)),
+        Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {}
+    }
+}
+
 /// NaN becomes 0.
 #[inline(always)]
 fn relu(x: f32) -> f32 {

@@ -1,6 +1,7 @@
 //! Kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles.
 //!
 //! ```text
+//! packed.rs           weights packed when a model is loaded, for the same
 //! panel.rs            convolutions and dense layers with their weights in panels: outputs are the lanes
 //! tile.rs             the same with the weights in place, for few rows; what the levels compile for themselves
 //! epilogue.rs         bias, batch norm, residual and activation of conv2d.rs, dense.rs and depthwise_conv2d.rs
@@ -24,12 +25,13 @@ pub mod grn;
 pub mod layernorm2d;
 mod math;
 pub mod max_pool2d;
+pub mod packed;
 pub(super) mod panel;
 pub mod softmax;
 pub(super) mod tile;
 
 use crate::kernels::{Activation, Epilogue, Kernels, Level};
-use panel::{MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
+use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use tile::{DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
 
 /// The portable level.
@@ -75,8 +77,15 @@ fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SING
     tile::dot_single::<4>(input, weights)
 }
 
-fn outer<const P: usize, const R: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
-    panel::outer::<P, R>(input, rows, panel, output, span);
+fn outer<const P: usize, const R: usize>(
+    input: &[f32],
+    rows: Rows,
+    panel: Panel<'_>,
+    output: &mut [f32],
+    span: Span,
+    ends: Ends<'_>,
+) {
+    panel::outer::<P, R>(input, rows, panel, output, span, ends);
 }
 
 fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {

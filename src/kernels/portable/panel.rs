@@ -6,8 +6,8 @@
 
 use core::array;
 
-use crate::kernels::args::Epilogue;
-use crate::kernels::portable::epilogue::weight_scale;
+use crate::kernels::args::{Activation, Epilogue};
+use crate::kernels::portable::epilogue::{activate, weight_scale};
 use crate::kernels::portable::tile::{Rows, add_product, part};
 use crate::tensor::Window;
 
@@ -17,10 +17,10 @@ pub(in crate::kernels) const WIDE: usize = 32;
 pub(in crate::kernels) const MEDIUM: usize = 16;
 /// Outputs of the narrowest panel.
 pub(in crate::kernels) const NARROW: usize = 8;
-/// Most elements of one output in a panel.
-const MAX_LEN: usize = 32;
+/// Most elements of one output in a panel in scratch.
+const SCRATCH_LEN: usize = 32;
 /// Fewest pixels that pay for transposing.
-const MIN_PIXELS: u64 = 16;
+pub(super) const MIN_PIXELS: u64 = 16;
 
 /// The part of a kernel that is in the panel: of `rows` kernel rows from `row` on, `len` elements each from `first` on.
 #[derive(Clone, Copy)]
@@ -50,11 +50,17 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// For a kernel of `kernel_rows` rows of `row_len` elements.
+    /// For a kernel of `kernel_rows` rows of `row_len` elements, in panels in scratch.
     #[inline(always)]
     pub(super) fn new(kernel_rows: usize, row_len: usize) -> Self {
-        let rows = MAX_LEN.checked_div(row_len).unwrap_or(1).clamp(1, kernel_rows.max(1));
-        let parts = row_len.div_ceil(MAX_LEN).max(1);
+        Self::of(kernel_rows, row_len, SCRATCH_LEN)
+    }
+
+    /// The same with up to `max_len` elements in a chunk.
+    #[inline(always)]
+    pub(super) fn of(kernel_rows: usize, row_len: usize, max_len: usize) -> Self {
+        let rows = max_len.checked_div(row_len).unwrap_or(1).clamp(1, kernel_rows.max(1));
+        let parts = row_len.div_ceil(max_len.max(1)).max(1);
         Self { kernel_rows, row_len, rows, len: row_len.div_ceil(parts).max(1) }
     }
 
@@ -124,6 +130,25 @@ pub(in crate::kernels) struct Span {
     pub(in crate::kernels) fresh: bool,
 }
 
+/// What becomes of sums at the beginning and at the end of a panel, while they are in registers.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Ends<'a> {
+    /// Added to the sums; none or one for each output of the panel.
+    pub(in crate::kernels) bias: &'a [f32],
+    /// Applied last: one of those without an exponential.
+    pub(in crate::kernels) activation: Activation,
+}
+
+impl Ends<'_> {
+    /// Sums that go on elsewhere.
+    pub(in crate::kernels) const OPEN: Ends<'static> = Ends { bias: &[], activation: Activation::None };
+
+    /// True when sums are only added to.
+    pub(super) fn is_open(&self) -> bool {
+        self.bias.is_empty() && self.activation == Activation::None
+    }
+}
+
 /// Adds to every output pixel of `span` the sum over `k` of `input[r][k] * panel[k][..]`, `R` pixels at a time.
 #[inline(always)]
 pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
@@ -132,16 +157,17 @@ pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
     panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
+    ends: Ends<'_>,
 ) {
     let (mut input, mut output, mut left) = (input, output, span.pixels);
     while left >= R {
-        outer_tile::<P, R>(input, rows, panel, output, span);
+        outer_tile::<P, R>(input, rows, panel, output, span, ends);
         input = input.get(R * rows.step..).unwrap_or_default();
         output = output.get_mut(R * span.pitch..).unwrap_or_default();
         left -= R;
     }
     for _ in 0..left {
-        outer_tile::<P, 1>(input, rows, panel, output, span);
+        outer_tile::<P, 1>(input, rows, panel, output, span, ends);
         input = input.get(rows.step..).unwrap_or_default();
         output = output.get_mut(span.pitch..).unwrap_or_default();
     }
@@ -154,12 +180,18 @@ fn outer_tile<const P: usize, const R: usize>(
     panel: Panel<'_>,
     output: &mut [f32],
     span: Span,
+    ends: Ends<'_>,
 ) {
     let mut sums = [[0.0; P]; R];
     if !span.fresh {
         for (r, sums) in sums.iter_mut().enumerate() {
             let Some(held) = output.get(r * span.pitch..).and_then(|pixel| pixel.first_chunk()) else { return };
             *sums = *held;
+        }
+    }
+    if let Some(bias) = ends.bias.first_chunk::<P>() {
+        for sums in &mut sums {
+            add_product(sums, &[1.0; P], bias);
         }
     }
     let mut weights = panel.rows::<P>();
@@ -183,6 +215,7 @@ fn outer_tile<const P: usize, const R: usize>(
     for (r, sums) in sums.iter().enumerate() {
         let Some(output) = output.get_mut(r * span.pitch..).and_then(|pixel| pixel.first_chunk_mut()) else { return };
         *output = *sums;
+        activate(output, ends.activation);
     }
 }
 

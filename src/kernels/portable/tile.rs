@@ -16,7 +16,7 @@ use core::array;
 use core::hint::black_box;
 
 use crate::kernels::args::{Activation, Epilogue};
-use crate::kernels::portable::panel::{Panel, Span};
+use crate::kernels::portable::panel::{Ends, Panel, Span};
 
 /// Outputs whose weights are read in place at the same time, and when there is one row only.
 pub(in crate::kernels) const OUTPUTS: usize = 4;
@@ -151,7 +151,7 @@ pub(in crate::kernels) struct ProductLoops {
     /// See [`transpose_part`](crate::kernels::portable::panel::transpose_part).
     pub(in crate::kernels) transpose: fn(&[f32], usize, usize, usize, &mut [f32]),
     /// See [`outer`](crate::kernels::portable::panel::outer).
-    pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span),
+    pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span, Ends<'_>),
     /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
     pub(in crate::kernels) finish: FinishSums,
 }

@@ -7,6 +7,11 @@ pub(super) fn scratch_bytes(_: Op, _: &Step) -> u32 {
     0
 }
 
+/// Nor one that needs packed weights.
+pub(super) fn packed_bytes(_: &Step) -> usize {
+    0
+}
+
 #[cfg(not(feature = "int8"))]
 mod int8 {
     use super::super::{Lowering, Residual, Value, Weighted};

@@ -4,7 +4,7 @@ use super::{Lowering, Tensors, Value};
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::kernels::Activation;
-use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, Place, Step};
+use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, PACKED_LINE, Place, Step};
 use crate::tensor::{Shape, Window};
 
 /// A step with weights: what [`Lowering::conv2d`], [`Lowering::depthwise_conv2d`] and [`Lowering::dense`] emit.
@@ -91,7 +91,20 @@ impl Lowering<'_, '_> {
         if let Some((pitch, column)) = w.columns {
             (step.pitch, step.column) = (pitch, column);
         }
+        self.reserve_packed(&mut step)?;
         self.push_with_scratch(step, input)
+    }
+
+    /// Gives a step its place among the packed weights, if its kernel can use them.
+    pub(super) fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Error> {
+        let too_large = Error::new(ErrorKind::SizeOverflow).note("the packed weights are too large");
+        let lines = self.packed_bytes(step).div_ceil(PACKED_LINE);
+        if lines > 0 {
+            step.packed = self.packed_lines;
+            let lines = u32::try_from(lines).map_err(|_| too_large)?;
+            self.packed_lines = self.packed_lines.checked_add(lines).ok_or(too_large)?;
+        }
+        Ok(())
     }
 
     /// The last convolution of a residual block: `activation(step(input) + residual)`, as the result of the block. `input`

@@ -1,6 +1,8 @@
-//! What a float step has besides: scratch memory.
+//! What a float step has besides: scratch memory and packed weights.
 
-use crate::kernels::{conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems};
+use crate::kernels::{
+    conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, packed_elems,
+};
 use crate::plan::steps::{Op, Step};
 
 /// Bytes of scratch memory that the float kernels need for a step.
@@ -11,6 +13,17 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
         Op::Dense => 4 * dense_scratch_elems(window.in_h, window.in_c, window.out_c),
         Op::DepthwiseConv2d => 4 * depthwise_conv2d_scratch_elems(window),
         Op::Grn => 4 * grn_scratch_elems(window.in_c),
+        _ => 0,
+    }
+}
+
+/// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
+pub(super) fn packed_bytes(step: &Step) -> usize {
+    match step.op() {
+        Some(Op::Conv2d | Op::Dense) => {
+            let elems = packed_elems(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
+            elems.saturating_mul(size_of::<f32>())
+        }
         _ => 0,
     }
 }

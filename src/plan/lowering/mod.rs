@@ -103,6 +103,8 @@ pub struct Lowering<'m, 's> {
     /// Tensors alive at the moment.
     pub placement: Placement,
     sink: &'s mut dyn StepSink,
+    /// Lines of packed weights so far; the first one holds none, because a step says 0 when it has none.
+    pub(in crate::plan) packed_lines: u32,
     layer: u8,
     last_producer: usize,
     /// The layer after the present one.
@@ -130,6 +132,7 @@ impl<'m, 's> Lowering<'m, 's> {
             cursor: Cursor::start(model),
             placement: Placement::new(scheme.policy, scheme.capacity),
             sink,
+            packed_lines: 1,
             layer: 0,
             last_producer: last_producer(model),
             next: None,
@@ -180,6 +183,11 @@ impl<'m, 's> Lowering<'m, 's> {
     /// Bytes of scratch memory that the kernel of a step needs.
     fn scratch_bytes(&self, op: Op, step: &Step) -> u32 {
         if self.is_quantized() { quant::scratch_bytes(op, step) } else { float::scratch_bytes(op, step) }
+    }
+
+    /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
+    fn packed_bytes(&self, step: &Step) -> usize {
+        if self.is_quantized() { quant::packed_bytes(step) } else { float::packed_bytes(step) }
     }
 
     // ---- memory --------------------------------------------------------------------------------------------------

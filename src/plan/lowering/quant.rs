@@ -88,6 +88,11 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
     }
 }
 
+/// Bytes of the packed weights of a step: none yet.
+pub(super) fn packed_bytes(_: &Step) -> usize {
+    0
+}
+
 impl<'m> Lowering<'m, '_> {
     /// Emits the int8 form of a step with weights, and the table activation behind it.
     pub(super) fn quantized(

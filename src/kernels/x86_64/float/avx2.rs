@@ -4,14 +4,15 @@
 //! function here holds its kernel whole, with vectors of eight lanes.
 
 use core::arch::x86_64::{
-    __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+    __m256, _mm256_add_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_set1_ps,
+    _mm256_setzero_ps, _mm256_storeu_ps,
 };
 
 use core::hint::black_box;
 
 use crate::kernels::portable;
-use crate::kernels::portable::epilogue::finish_sums;
-use crate::kernels::portable::panel::{self, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
+use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
+use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
@@ -22,15 +23,28 @@ use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, 
 pub(super) const LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
     dot_single,
-    products: [product::<WIDE, 4, 2>(), product::<MEDIUM, 2, 4>(), NARROW_PRODUCT],
+    products: [product::<WIDE, 4, 2, 6>(), product::<MEDIUM, 2, 2, 6>(), NARROW_PRODUCT],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
     activate,
 };
 
 /// The loops of the narrowest panels, which fill one vector of eight.
-pub(super) const NARROW_PRODUCT: ProductLoops = product::<NARROW, 1, 4>();
+pub(super) const NARROW_PRODUCT: ProductLoops = product::<NARROW, 1, 1, 8>();
 
-loops!("avx2,fma", 8, __m256, 2, _mm256_setzero_ps, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_storeu_ps);
+loops!(
+    "avx2,fma",
+    8,
+    __m256,
+    2,
+    _mm256_setzero_ps,
+    _mm256_set1_ps,
+    _mm256_fmadd_ps,
+    _mm256_add_ps,
+    _mm256_min_ps,
+    _mm256_max_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps
+);
 
 /// [`tile::dot_single`] with explicit vectors.
 fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {

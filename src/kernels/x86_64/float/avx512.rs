@@ -1,24 +1,25 @@
 //! The AVX-512 level: wider vectors for the convolutions; what is left is limited by memory and stays with AVX2.
 
 use core::arch::x86_64::{
-    __m512, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
+    __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_storeu_ps,
 };
 
 use core::hint::black_box;
 
 use super::avx2;
 use crate::kernels::portable;
-use crate::kernels::portable::epilogue::finish_sums;
-use crate::kernels::portable::panel::{self, MEDIUM, Panel, Span, WIDE, transpose_part};
+use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
+use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::tile::{self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, Weights};
-use crate::kernels::{Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
 /// The inner loops with vectors of sixteen lanes. Must be reached through `KERNELS` only.
 static LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
     // Its weights come from memory once, which narrower vectors keep busy, too.
     dot_single: avx2::LOOPS.dot_single,
-    products: [product::<WIDE, 2, 8>(), product::<MEDIUM, 1, 8>(), avx2::NARROW_PRODUCT],
+    products: [product::<WIDE, 2, 2, 8>(), product::<MEDIUM, 1, 1, 8>(), avx2::NARROW_PRODUCT],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
     activate: avx2::KERNELS.activate,
 };
@@ -31,6 +32,9 @@ loops!(
     _mm512_setzero_ps,
     _mm512_set1_ps,
     _mm512_fmadd_ps,
+    _mm512_add_ps,
+    _mm512_min_ps,
+    _mm512_max_ps,
     _mm512_loadu_ps,
     _mm512_storeu_ps
 );

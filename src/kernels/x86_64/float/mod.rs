@@ -11,13 +11,14 @@
 macro_rules! loops {
     (
         $features:literal, $lanes:literal, $vector:ty, $rows:literal,
-        $zero:ident, $broadcast:ident, $fmadd:ident, $load:ident, $store:ident
+        $zero:ident, $broadcast:ident, $fmadd:ident, $add:ident, $min:ident, $max:ident, $load:ident, $store:ident
     ) => {
-        const fn product<const P: usize, const V: usize, const R: usize>() -> ProductLoops {
+        const fn product<const P: usize, const W: usize, const V: usize, const R: usize>() -> ProductLoops {
+            const { assert!(P == W * $lanes && (W == V || W == 2 * V)) };
             ProductLoops {
                 outputs: P,
                 transpose: transpose_part::<P>,
-                outer: safe::outer::<P, V, R>,
+                outer: safe::outer::<P, W, V, R>,
                 finish: safe::finish::<P>,
             }
         }
@@ -36,15 +37,16 @@ macro_rules! loops {
                 unsafe { super::dot(input, rows, weights, sums) }
             }
 
-            pub(super) fn outer<const P: usize, const V: usize, const R: usize>(
+            pub(super) fn outer<const P: usize, const W: usize, const V: usize, const R: usize>(
                 input: &[f32],
                 rows: Rows,
                 panel: Panel<'_>,
                 output: &mut [f32],
                 span: Span,
+                ends: Ends<'_>,
             ) {
                 // SAFETY: as in `dot`.
-                unsafe { super::outer::<P, V, R>(input, rows, panel, output, span) }
+                unsafe { super::outer::<P, W, V, R>(input, rows, panel, output, span, ends) }
             }
 
             pub(super) fn taps<const B: usize>(
@@ -162,83 +164,128 @@ macro_rules! loops {
             }
         }
 
-        /// [`panel::outer`] with explicit vectors: `P` outputs in `V` vectors, `R` rows.
+        /// [`panel::outer`] with explicit vectors: panels of `P` outputs, of which a tile takes `V` vectors of up to `R` rows.
+        /// Tiles of few rows take the whole panel, `W` vectors, to keep enough sums under way.
         #[inline(never)]
         #[target_feature(enable = $features)]
-        fn outer<const P: usize, const V: usize, const R: usize>(
+        fn outer<const P: usize, const W: usize, const V: usize, const R: usize>(
+            mut input: &[f32],
+            rows: Rows,
+            panel: Panel<'_>,
+            mut output: &mut [f32],
+            span: Span,
+            ends: Ends<'_>,
+        ) {
+            // The rows are shared out evenly: two tiles of seven are faster than one of eight and one of six.
+            let tiles = span.pixels.div_ceil(R);
+            let (each, longer) = (span.pixels.checked_div(tiles).unwrap_or(0), span.pixels.checked_rem(tiles).unwrap_or(0));
+            for tile in 0..tiles {
+                let count = each + usize::from(tile < longer);
+                match count {
+                    1 => outer_tile::<P, W, 0, 1>(input, rows, panel, output, span, ends),
+                    2 => outer_tile::<P, W, 0, 2>(input, rows, panel, output, span, ends),
+                    3 => outer_tile::<P, W, 0, 3>(input, rows, panel, output, span, ends),
+                    4 => outer_parts::<P, W, V, 4>(input, rows, panel, output, span, ends),
+                    5 if R >= 5 => outer_parts::<P, W, V, 5>(input, rows, panel, output, span, ends),
+                    6 if R >= 6 => outer_parts::<P, W, V, 6>(input, rows, panel, output, span, ends),
+                    7 if R >= 7 => outer_parts::<P, W, V, 7>(input, rows, panel, output, span, ends),
+                    8 if R >= 8 => outer_parts::<P, W, V, 8>(input, rows, panel, output, span, ends),
+                    _ => return,
+                }
+                input = input.get(count * rows.step..).unwrap_or_default();
+                output = output.get_mut(count * span.pitch..).unwrap_or_default();
+            }
+        }
+
+        /// A whole panel, in one tile or in two next to each other.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn outer_parts<const P: usize, const W: usize, const V: usize, const R: usize>(
             input: &[f32],
             rows: Rows,
             panel: Panel<'_>,
             output: &mut [f32],
             span: Span,
+            ends: Ends<'_>,
         ) {
-            let (mut input, mut output, mut left) = (input, output, span.pixels);
-            while left >= R {
-                outer_tile::<P, V, R>(input, rows, panel, output, span);
-                input = input.get(R * rows.step..).unwrap_or_default();
-                output = output.get_mut(R * span.pitch..).unwrap_or_default();
-                left -= R;
-            }
-            if left >= 4 && R > 4 {
-                outer_tile::<P, V, 4>(input, rows, panel, output, span);
-                input = input.get(4 * rows.step..).unwrap_or_default();
-                output = output.get_mut(4 * span.pitch..).unwrap_or_default();
-                left -= 4;
-            }
-            if left >= 2 && R > 2 {
-                outer_tile::<P, V, 2>(input, rows, panel, output, span);
-                input = input.get(2 * rows.step..).unwrap_or_default();
-                output = output.get_mut(2 * span.pitch..).unwrap_or_default();
-                left -= 2;
-            }
-            for _ in 0..left {
-                outer_tile::<P, V, 1>(input, rows, panel, output, span);
-                input = input.get(rows.step..).unwrap_or_default();
-                output = output.get_mut(span.pitch..).unwrap_or_default();
+            outer_tile::<P, V, 0, R>(input, rows, panel, output, span, ends);
+            if W > V {
+                outer_tile::<P, V, 1, R>(input, rows, panel, output, span, ends);
             }
         }
 
+        /// The sums of `R` rows for the `V` vectors of outputs at place `F` of the panel.
         #[inline]
         #[target_feature(enable = $features)]
-        fn outer_tile<const P: usize, const V: usize, const R: usize>(
+        fn outer_tile<const P: usize, const V: usize, const F: usize, const R: usize>(
             mut input: &[f32],
             rows: Rows,
             panel: Panel<'_>,
             output: &mut [f32],
             span: Span,
+            ends: Ends<'_>,
         ) {
+            let place = F * V * $lanes;
             let mut tile = [[$zero(); V]; R];
             if !span.fresh {
                 for (r, tile) in tile.iter_mut().enumerate() {
-                    let Some(held) = panel::vectors::<$lanes, V>(output, r * span.pitch) else { return };
+                    let Some(held) = panel::vectors::<$lanes, V>(output, r * span.pitch + place) else { return };
                     for (sum, held) in tile.iter_mut().zip(held) {
                         *sum = load(held);
+                    }
+                }
+            }
+            if let Some(bias) = panel::vectors::<$lanes, V>(ends.bias, place) {
+                for tile in &mut tile {
+                    for (sum, bias) in tile.iter_mut().zip(bias) {
+                        *sum = $add(*sum, load(bias));
                     }
                 }
             }
             let mut weights = panel.rows::<P>();
             for _ in 0..rows.pieces {
                 let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
-                let vectors = vectors.as_flattened().as_chunks().0.as_chunks::<V>().0;
                 let k_elems = vectors.len();
                 if panel::differ(&piece, k_elems) {
                     return;
                 }
                 for k in 0..k_elems {
+                    let Some(row) = panel::vectors::<$lanes, V>(&vectors[k], place) else { return };
+                    let mut weights = [$zero(); V];
+                    for (weights, row) in weights.iter_mut().zip(row) {
+                        *weights = load(row);
+                    }
                     for (tile, input) in tile.iter_mut().zip(piece) {
                         let input = $broadcast(input[k]);
-                        for (sum, weights) in tile.iter_mut().zip(&vectors[k]) {
-                            *sum = $fmadd(input, load(weights), *sum);
+                        for (sum, weights) in tile.iter_mut().zip(weights) {
+                            *sum = $fmadd(input, weights, *sum);
                         }
                     }
                 }
                 input = input.get(rows.stretch..).unwrap_or_default();
                 weights = weights.get(panel.step..).unwrap_or_default();
             }
+            match ends.activation {
+                // Of two operands, one of them NaN, these instructions give the second: NaN becomes 0 here and stays NaN below.
+                Activation::Relu => {
+                    for sum in tile.as_flattened_mut() {
+                        *sum = $max(*sum, $zero());
+                    }
+                }
+                Activation::Relu6 => {
+                    for sum in tile.as_flattened_mut() {
+                        *sum = $min($broadcast(6.0), $max($zero(), *sum));
+                    }
+                }
+                _ => {}
+            }
             for (r, tile) in tile.iter().enumerate() {
-                let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch) else { return };
-                for (sum, output) in tile.iter().zip(output) {
+                let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch + place) else { return };
+                for (sum, output) in tile.iter().zip(&mut *output) {
                     store(*sum, output);
+                }
+                if let Activation::LeakyRelu(_) = ends.activation {
+                    activate_in_place(output.as_flattened_mut(), ends.activation);
                 }
             }
         }

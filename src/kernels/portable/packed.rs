@@ -1,0 +1,99 @@
+//! Weights packed when a model is loaded, so that no run has to transpose them.
+//!
+//! ```text
+//! [ panel of 32 outputs | panel | ... | panel of 16 | panel of 8 ]      outputs left over are read in place
+//!   a panel of P outputs: offsets [P], weights [k][P]
+//! ```
+//!
+//! k runs over the kernel as in the file: rows, columns, channels. A batch norm is part of both, so that a run adds and
+//! nothing else: weights are `w * scale`, offsets `bias * scale + shift`.
+
+use core::iter;
+
+use crate::kernels::args::Epilogue;
+use crate::kernels::portable::panel::{Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, transpose_part};
+use crate::tensor::Window;
+
+/// Elements of a panel that stay in the first-level cache while input passes: 16 KiB.
+const CHUNK_ELEMS: usize = 4096;
+/// Output pixels of a panel whose sums stay in the cache until all chunks of the kernel have passed: up to 16 KiB.
+pub(super) const BLOCK_PIXELS: usize = 128;
+/// Channels from which on a chunk of its own for each tap of the kernel costs less than pixels at the border one by one.
+const TAP_CHANNELS: usize = 24;
+
+/// Packed elements for `outputs` outputs with `k` weights each over `pixels` pixels or rows; 0 where packing brings nothing,
+/// because few pixels meet each weight.
+pub fn elems(pixels: usize, outputs: usize, k: usize) -> usize {
+    if pixels < MIN_PIXELS as usize { 0 } else { (outputs - outputs % NARROW).saturating_mul(k.saturating_add(1)) }
+}
+
+/// Packs the weights `[out_c][k]` and what the epilogue does to the sums; `packed` has [`elems`] elements.
+pub fn pack(weights: &[f32], epilogue: &Epilogue<'_>, packed: &mut [f32]) {
+    let outputs = epilogue.bias.len();
+    let Some(k) = weights.len().checked_div(outputs) else { return };
+    let mut rest = packed;
+    for (first, width) in widths(outputs) {
+        let Some((panel, others)) = rest.split_at_mut_checked((k + 1) * width) else { return };
+        let (offsets, rows) = panel.split_at_mut(width);
+        match width {
+            WIDE => transpose_part::<WIDE>(weights, k, first, 0, rows),
+            MEDIUM => transpose_part::<MEDIUM>(weights, k, first, 0, rows),
+            _ => transpose_part::<NARROW>(weights, k, first, 0, rows),
+        }
+        offsets.copy_from_slice(epilogue.bias.get(first..first + width).unwrap_or_default());
+        if let Some((scale, shift)) = epilogue.norm {
+            let (scale, shift) = (scale.get(first..).unwrap_or_default(), shift.get(first..).unwrap_or_default());
+            for ((offset, scale), shift) in offsets.iter_mut().zip(scale).zip(shift) {
+                *offset = *offset * scale + shift;
+            }
+            for row in rows.chunks_exact_mut(width) {
+                row.iter_mut().zip(scale).for_each(|(weight, scale)| *weight *= scale);
+            }
+        }
+        rest = others;
+    }
+}
+
+/// A panel of `width` outputs from `first` on.
+#[derive(Clone, Copy)]
+pub(super) struct Packed<'a> {
+    pub(super) first: usize,
+    pub(super) width: usize,
+    pub(super) offsets: &'a [f32],
+    pub(super) weights: &'a [f32],
+}
+
+/// The panels of `outputs` outputs with `k` weights each.
+pub(super) fn panels(packed: &[f32], outputs: usize, k: usize) -> impl Iterator<Item = Packed<'_>> {
+    let mut rest = packed;
+    widths(outputs).map_while(move |(first, width)| {
+        let (panel, others) = rest.split_at_checked((k + 1) * width)?;
+        rest = others;
+        let (offsets, weights) = panel.split_at(width);
+        Some(Packed { first, width, offsets, weights })
+    })
+}
+
+/// First output and width of every panel.
+fn widths(outputs: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut first = 0;
+    iter::from_fn(move || {
+        let width = [WIDE, MEDIUM, NARROW].into_iter().find(|width| first + width <= outputs)?;
+        first += width;
+        Some((first - width, width))
+    })
+}
+
+/// The chunks of a kernel that pass one after another through panels of `width` outputs.
+pub(super) fn chunks(window: &Window, width: usize) -> Chunks {
+    let (rows, columns, channels) = (window.kernel_h as usize, window.kernel_w as usize, window.in_c as usize);
+    let longest = CHUNK_ELEMS.checked_div(width).unwrap_or(1);
+    let has_border = window.interior_columns().len() < window.out_w as usize;
+    let longest = if has_border && columns > 1 && channels >= TAP_CHANNELS { longest.min(channels) } else { longest };
+    Chunks::of(rows, columns * channels, longest)
+}
+
+/// The same for rows of `k` elements.
+pub(super) fn row_chunks(k: usize, width: usize) -> Chunks {
+    Chunks::of(1, k, CHUNK_ELEMS.checked_div(width).unwrap_or(1))
+}
