@@ -88,7 +88,8 @@ pub(crate) fn channels() -> impl Strategy<Value = u32> {
 /// Square and rectangular kernels, strides 1 to 4 and the largest, a different padding on each side that may be wider than the
 /// kernel. `same` channels go out as come in.
 pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
-    let extents = (1..=9u32, 1..=9u32, channels(), channels());
+    let extent = || prop_oneof![5 => 1..=9u32, 1 => 10..=20u32];
+    let extents = (extent(), extent(), channels(), channels());
     let kernels = prop_oneof![Just((1, 1)), Just((2, 2)), Just((3, 3)), (1..=kernel, 1..=kernel)];
     let pads = prop_oneof![
         Just(Padding::default()),

@@ -1,8 +1,8 @@
 //! Kernels that read a neighbourhood or a whole row for each output element.
 
 use netkit::kernels::{
-    Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, conv2d_scratch_elems, dense_scratch_elems,
-    depthwise_conv2d_scratch_elems,
+    Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Pool2d, conv2d_scratch_elems, dense_scratch_elems,
+    depthwise_conv2d_scratch_elems, pack, packed_elems,
 };
 use netkit::tensor::Window;
 use proptest::prelude::*;
@@ -10,18 +10,28 @@ use proptest::prelude::*;
 use crate::args::{Finish, Tables, Values, channels, checked, columns, finish, gaps, seed, window};
 use crate::{Bound, Case};
 
+/// The weights as a network has them that had room for packed ones, or none.
+fn packed(is_packed: bool, pixels: usize, weights: &[f32], epilogue: &Epilogue<'_>) -> Vec<f32> {
+    let outputs = epilogue.bias.len();
+    let elems = if is_packed { packed_elems(pixels, outputs, weights.len() / outputs) } else { 0 };
+    let mut packed = vec![f32::NAN; elems];
+    pack(weights, epilogue, &mut packed);
+    packed
+}
+
 #[derive(Debug)]
 pub(crate) struct ConvCase {
     window: Window,
     finish: Finish,
     gaps: (usize, usize),
+    packed: bool,
     seed: u64,
 }
 
 impl Case for ConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(5, false), finish(), gaps(), seed())
-            .prop_map(|(window, finish, gaps, seed)| Self { window, finish, gaps, seed })
+        (window(5, false), finish(), gaps(), any::<bool>(), seed())
+            .prop_map(|(window, finish, gaps, packed, seed)| Self { window, finish, gaps, packed, seed })
             .boxed()
     }
 
@@ -34,11 +44,13 @@ impl Case for ConvCase {
         let tables = Tables::new(&mut values, channels);
         let mut scratch = values.scratch(conv2d_scratch_elems(&window));
         let mut output = values.output(pixels, columns, channels);
+        let epilogue = tables.epilogue(self.finish);
         (kernels.conv2d)(&mut Conv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            epilogue: tables.epilogue(self.finish),
+            packed: &packed(self.packed, pixels, weights.slice(), &epilogue),
+            epilogue,
             columns,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
@@ -58,18 +70,21 @@ pub(crate) struct DenseCase {
     out_features: usize,
     finish: Finish,
     gaps: (usize, usize),
+    packed: bool,
     seed: u64,
 }
 
 impl Case for DenseCase {
     fn all() -> BoxedStrategy<Self> {
-        (1..=19usize, 1..=200usize, channels(), finish(), gaps(), seed())
-            .prop_map(|(rows, in_features, out_features, finish, gaps, seed)| Self {
+        let features = prop_oneof![8 => 1..=200usize, 1 => 201..=1500usize];
+        (1..=40usize, features, channels(), finish(), gaps(), any::<bool>(), seed())
+            .prop_map(|(rows, in_features, out_features, finish, gaps, packed, seed)| Self {
                 rows,
                 in_features,
                 out_features: out_features as usize,
                 finish,
                 gaps,
+                packed,
                 seed,
             })
             .boxed()
@@ -84,11 +99,13 @@ impl Case for DenseCase {
         let scratch_elems = dense_scratch_elems(self.rows as u32, self.in_features as u32, self.out_features as u32);
         let mut scratch = values.scratch(scratch_elems);
         let mut output = values.output(self.rows, columns, self.out_features);
+        let epilogue = tables.epilogue(self.finish);
         (kernels.dense)(&mut Dense {
             rows: self.rows,
             input: input.slice(),
             weights: weights.slice(),
-            epilogue: tables.epilogue(self.finish),
+            packed: &packed(self.packed, self.rows, weights.slice(), &epilogue),
+            epilogue,
             columns,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),

@@ -132,13 +132,14 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
         let from = chunk.row * row_len + chunk.first;
         (product.transpose)(args.weights, kernel_elems(&window), first, from, weights);
         scale_panel(&args.epilogue, first, weights, width);
+        let held = Held { weights, row: chunk.row, first: chunk.first, step: chunk.len };
+        let pass = Pass { window, chunk, product, held, pitch, fresh, ends: Ends::OPEN };
         for y in 0..window.out_h as usize {
-            let start = y * window.out_w as usize * pitch + args.columns.first + first;
-            let output = args.output.get_mut(start..).unwrap_or_default();
-            let span = Span { pixels: window.out_w as usize, pitch, fresh };
-            let held = Held { weights, row: chunk.row, first: chunk.first, step: chunk.len };
-            add_row(&window, y, args.input, &chunk, product, held, output, span, Ends::OPEN);
+            let output = args.output.get_mut(args.columns.first + first..).unwrap_or_default();
+            pass.add(y..y + 1, args.input, output);
             if chunks.is_last(&chunk) {
+                let output = output.get_mut(y * window.out_w as usize * pitch..).unwrap_or_default();
+                let span = Span { pixels: window.out_w as usize, pitch, fresh };
                 (product.finish)(&args.epilogue, first, output, span);
             }
         }
@@ -160,24 +161,27 @@ fn in_packed_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
 /// The outputs of one packed panel. Some output rows stay in the cache while the chunks of the kernel pass.
 fn packed_panel(args: &mut Conv2d<'_>, window: &Window, loops: &InnerLoops, panel: Packed<'_>) {
     let Some(product) = loops.widest(panel.width) else { return };
-    let (out_h, out_w, pitch) = (window.out_h as usize, window.out_w as usize, args.columns.pitch);
+    let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
     let chunks = packed::chunks(window, panel.width);
     let row_len = window.kernel_w as usize * window.in_c as usize;
-    let held = Held { weights: panel.weights, row: 0, first: 0, step: row_len };
     let block = packed::BLOCK_PIXELS.checked_div(out_w).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block) {
         for chunk in chunks.iter() {
             let is_first = chunk.row == 0 && chunk.first == 0;
-            let ends = Ends {
-                bias: if is_first { panel.offsets } else { &[] },
-                activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+            let pass = Pass {
+                window: *window,
+                chunk,
+                product,
+                held: Held { weights: panel.weights, row: 0, first: 0, step: row_len },
+                pitch: args.columns.pitch,
+                fresh: is_first && !args.epilogue.accumulate,
+                ends: Ends {
+                    bias: if is_first { panel.offsets } else { &[] },
+                    activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+                },
             };
-            let span = Span { pixels: out_w, pitch, fresh: is_first && !args.epilogue.accumulate };
-            for y in start..out_h.min(start + block) {
-                let at = y * out_w * pitch + args.columns.first + panel.first;
-                let output = args.output.get_mut(at..).unwrap_or_default();
-                add_row(window, y, args.input, &chunk, product, held, output, span, ends);
-            }
+            let output = args.output.get_mut(args.columns.first + panel.first..).unwrap_or_default();
+            pass.add(start..out_h.min(start + block), args.input, output);
         }
     }
 }
@@ -191,61 +195,109 @@ struct Held<'a> {
     step: usize,
 }
 
-/// Adds what a chunk of the kernel contributes to output row `y`.
-#[expect(clippy::too_many_arguments, reason = "plain parts of one loop")]
-fn add_row(
-    window: &Window,
+/// What a chunk of the kernel contributes to the outputs of a panel.
+struct Pass<'a> {
+    window: Window,
+    chunk: Chunk,
+    product: &'a ProductLoops,
+    held: Held<'a>,
+    /// Elements from one output pixel to the next.
+    pitch: usize,
+    /// Whether sums begin here.
+    fresh: bool,
+    ends: Ends<'a>,
+}
+
+/// Output pixels below each other or side by side that meet the same taps: evenly spaced in the input and in the output.
+struct Line {
     y: usize,
-    input: &[f32],
-    chunk: &Chunk,
-    product: &ProductLoops,
-    held: Held<'_>,
-    output: &mut [f32],
-    span: Span,
-    ends: Ends<'_>,
-) {
-    let channels = window.in_c as usize;
-    let stretch = window.in_w as usize * channels;
-    let rows = window.rows_at(y);
-    let row = rows.first.max(chunk.row);
-    let pieces = (rows.first + rows.count).min(chunk.row + chunk.rows).saturating_sub(row);
-    // Adds what some taps contribute to some columns, which share them.
-    let is_open = !span.fresh && ends.is_open();
-    let mut add = |columns: Range<usize>, taps: Taps| {
-        let (left, right) = (taps.first * channels, (taps.first + taps.count) * channels);
-        let first = left.max(chunk.first);
-        let len = right.min(chunk.first + chunk.len).saturating_sub(first);
-        let pieces = if len == 0 { 0 } else { pieces };
-        if columns.is_empty() || pieces == 0 && is_open {
-            return;
+    x: usize,
+    pixels: usize,
+    is_column: bool,
+    columns: Taps,
+}
+
+impl Pass<'_> {
+    /// Adds to the output rows `ys`; `output` begins with the panel's first channel of the first pixel.
+    fn add(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
+        match self.chunk.only_tap(self.window.in_c as usize) {
+            Some(tap) => ys.for_each(|y| self.add_tap(tap, y, input, output)),
+            None => self.add_taps(ys, input, output),
         }
-        let start = (rows.input + row - rows.first) * stretch + taps.input * channels + first - left;
-        let at = (row - held.row) * held.step + first - held.first;
-        let rows = Rows { pieces, stretch, step: window.step(channels), len };
-        let panel = Panel { weights: held.weights.get(at * product.outputs..).unwrap_or_default(), step: held.step };
-        let output = output.get_mut(columns.start * span.pitch..).unwrap_or_default();
-        let span = Span { pixels: columns.len(), ..span };
-        (product.outer)(input.get(start..).unwrap_or_default(), rows, panel, output, span, ends);
-    };
-    let outside = Taps { first: chunk.first.checked_div(channels).unwrap_or(0), count: 0, input: 0 };
-    if let Some(tap) = chunk.only_tap(channels) {
-        // The pixels that have this tap inside the input lie evenly in it, those at the border, too.
+    }
+
+    /// With the taps of one kernel column, the pixels that have it inside the input lie evenly there, those at the border, too.
+    fn add_tap(&self, tap: usize, y: usize, input: &[f32], output: &mut [f32]) {
+        let window = &self.window;
         let inside = window.columns_inside(tap..tap + 1);
+        let mut add = |columns: Range<usize>, taps: Taps| {
+            let line = Line { y, x: columns.start, pixels: columns.len(), is_column: false, columns: taps };
+            self.add_line(&line, input, output);
+        };
+        let outside = Taps { first: tap, count: 0, input: 0 };
         add(0..inside.start, outside);
         if !inside.is_empty() {
             let input = window.step(inside.start) + tap - window.pad_left as usize;
             add(inside.clone(), Taps { first: tap, count: 1, input });
         }
-        add(inside.end..span.pixels, outside);
-        return;
+        add(inside.end..window.out_w as usize, outside);
     }
-    let interior = window.interior_columns();
-    let mut x = 0;
-    while x < span.pixels {
-        // In the interior, pixels lie evenly in the input and share the weights; elsewhere each is a span of its own.
-        let end = if interior.contains(&x) { interior.end } else { x + 1 };
-        add(x..end, window.columns_at(x));
-        x = end;
+
+    /// In the interior, the pixels of a row meet the same taps. At the border, the pixels of a column do.
+    fn add_taps(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
+        let window = &self.window;
+        let interior = window.interior_columns();
+        if !interior.is_empty() {
+            let columns = window.columns_at(interior.start);
+            for y in ys.clone() {
+                let line = Line { y, x: interior.start, pixels: interior.len(), is_column: false, columns };
+                self.add_line(&line, input, output);
+            }
+        }
+        for x in (0..interior.start).chain(interior.end..window.out_w as usize) {
+            let columns = window.columns_at(x);
+            let mut y = ys.start;
+            while y < ys.end {
+                let rows = window.rows_at(y);
+                let is_same = |y: &usize| {
+                    let other = window.rows_at(*y);
+                    (other.first, other.count) == (rows.first, rows.count)
+                };
+                let pixels = (y..ys.end).take_while(is_same).count();
+                self.add_line(&Line { y, x, pixels, is_column: true, columns }, input, output);
+                y += pixels;
+            }
+        }
+    }
+
+    fn add_line(&self, line: &Line, input: &[f32], output: &mut [f32]) {
+        let (window, chunk, held) = (&self.window, &self.chunk, &self.held);
+        let channels = window.in_c as usize;
+        let stretch = window.in_w as usize * channels;
+        let (rows, taps) = (window.rows_at(line.y), line.columns);
+        let row = rows.first.max(chunk.row);
+        let (left, right) = (taps.first * channels, (taps.first + taps.count) * channels);
+        let first = left.max(chunk.first);
+        let len = right.min(chunk.first + chunk.len).saturating_sub(first);
+        let pieces = (rows.first + rows.count).min(chunk.row + chunk.rows).saturating_sub(row);
+        let pieces = if len == 0 { 0 } else { pieces };
+        if line.pixels == 0 || pieces == 0 && !self.fresh && self.ends.is_open() {
+            return;
+        }
+        let start = (rows.input + row - rows.first) * stretch + taps.input * channels + first - left;
+        let step = window.step(if line.is_column { stretch } else { channels });
+        let at = (row - held.row) * held.step + first - held.first;
+        let panel = held.weights.get(at * self.product.outputs..).unwrap_or_default();
+        let output = output.get_mut((line.y * window.out_w as usize + line.x) * self.pitch..).unwrap_or_default();
+        let pitch = if line.is_column { window.out_w as usize * self.pitch } else { self.pitch };
+        (self.product.outer)(
+            input.get(start..).unwrap_or_default(),
+            Rows { pieces, stretch, step, len },
+            Panel { weights: panel, step: held.step },
+            output,
+            Span { pixels: line.pixels, pitch, fresh: self.fresh },
+            self.ends,
+        );
     }
 }
 

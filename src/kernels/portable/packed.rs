@@ -14,12 +14,12 @@ use crate::kernels::args::Epilogue;
 use crate::kernels::portable::panel::{Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, transpose_part};
 use crate::tensor::Window;
 
-/// Elements of a panel that stay in the first-level cache while input passes: 16 KiB.
-const CHUNK_ELEMS: usize = 4096;
-/// Output pixels of a panel whose sums stay in the cache until all chunks of the kernel have passed: up to 16 KiB.
-pub(super) const BLOCK_PIXELS: usize = 128;
-/// Channels from which on a chunk of its own for each tap of the kernel costs less than pixels at the border one by one.
-const TAP_CHANNELS: usize = 24;
+/// Elements of a panel that stay in the first-level cache while input passes: 32 KiB, of which one tile reads half.
+const CHUNK_ELEMS: usize = 8192;
+/// Output pixels of a panel whose sums stay in the cache until all chunks of the kernel have passed: up to 32 KiB.
+pub(super) const BLOCK_PIXELS: usize = 256;
+/// Columns of the narrowest map whose border is worth a line of its own; below it, each tap passes by itself.
+const WIDE_MAP: usize = 12;
 
 /// Packed elements for `outputs` outputs with `k` weights each over `pixels` pixels or rows; 0 where packing brings nothing,
 /// because few pixels meet each weight.
@@ -89,8 +89,8 @@ pub(super) fn chunks(window: &Window, width: usize) -> Chunks {
     let (rows, columns, channels) = (window.kernel_h as usize, window.kernel_w as usize, window.in_c as usize);
     let longest = CHUNK_ELEMS.checked_div(width).unwrap_or(1);
     let has_border = window.interior_columns().len() < window.out_w as usize;
-    let longest = if has_border && columns > 1 && channels >= TAP_CHANNELS { longest.min(channels) } else { longest };
-    Chunks::of(rows, columns * channels, longest)
+    let by_tap = has_border && columns > 1 && (window.out_w as usize) < WIDE_MAP;
+    Chunks::of(rows, columns * channels, if by_tap { longest.min(channels) } else { longest })
 }
 
 /// The same for rows of `k` elements.

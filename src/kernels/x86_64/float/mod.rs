@@ -178,13 +178,14 @@ macro_rules! loops {
         ) {
             // The rows are shared out evenly: two tiles of seven are faster than one of eight and one of six.
             let tiles = span.pixels.div_ceil(R);
-            let (each, longer) = (span.pixels.checked_div(tiles).unwrap_or(0), span.pixels.checked_rem(tiles).unwrap_or(0));
+            let (each, longer) =
+                (span.pixels.checked_div(tiles).unwrap_or(0), span.pixels.checked_rem(tiles).unwrap_or(0));
             for tile in 0..tiles {
                 let count = each + usize::from(tile < longer);
                 match count {
                     1 => outer_tile::<P, W, 0, 1>(input, rows, panel, output, span, ends),
                     2 => outer_tile::<P, W, 0, 2>(input, rows, panel, output, span, ends),
-                    3 => outer_tile::<P, W, 0, 3>(input, rows, panel, output, span, ends),
+                    3 => outer_parts::<P, W, V, 3>(input, rows, panel, output, span, ends),
                     4 => outer_parts::<P, W, V, 4>(input, rows, panel, output, span, ends),
                     5 if R >= 5 => outer_parts::<P, W, V, 5>(input, rows, panel, output, span, ends),
                     6 if R >= 6 => outer_parts::<P, W, V, 6>(input, rows, panel, output, span, ends),
