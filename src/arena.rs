@@ -3,40 +3,56 @@
 //! An [`Arena`] is a few numbers; it keeps nothing inside the caller's memory. It is `Copy`, so that
 //! whoever may fail works on a copy and stores it back only on success: that is the whole rollback.
 
+pub(crate) mod packed;
+
+use core::ops::Range;
+
 use crate::error::{Error, ErrorKind};
+use packed::{PackedList, PackedNode};
 
 /// First word of every arena that was initialised.
-const MAGIC: usize = 0x4e4b_4152; // "NKAR"
+const MAGIC: u32 = 0x4e4b_4152; // "NKAR"
 
 /// A range of the caller's memory, of which the first `used` bytes are taken.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Arena {
-    magic: usize,
+    magic: u32,
+    /// Who gets `base` back: one of the owners below.
+    owner: u32,
     base: *mut u8,
     capacity: usize,
     used: usize,
     /// Address of the newest node in the list of file mappings that the arena owns, 0 when there is none; the list
     /// belongs to `ffi::mappings`.
     pub(crate) newest_mapping: usize,
-    /// Who gets `base` back: one of the owners below.
-    owner: usize,
+    /// The newest network with packed weights at the end of the memory; empty when there is none.
+    packed: PackedList,
     /// Largest `used` so far.
     peak: usize,
 }
 
 /// The caller, who needs no call for it.
-const OWNER_CALLER: usize = 0;
+const OWNER_CALLER: u32 = 0;
 /// The C heap.
 #[cfg(feature = "host")]
-const OWNER_HEAP: usize = 1;
+const OWNER_HEAP: u32 = 1;
 /// An allocator of the caller.
-const OWNER_ALLOCATOR: usize = 2;
+const OWNER_ALLOCATOR: u32 = 2;
 
 impl Arena {
     /// An arena over `capacity` bytes at `base`. With a null `base` every allocation fails.
     pub(crate) const fn new(base: *mut u8, capacity: usize) -> Self {
-        Self { magic: MAGIC, base, capacity, used: 0, newest_mapping: 0, owner: OWNER_CALLER, peak: 0 }
+        Self {
+            magic: MAGIC,
+            owner: OWNER_CALLER,
+            base,
+            capacity,
+            used: 0,
+            newest_mapping: 0,
+            packed: PackedList::EMPTY,
+            peak: 0,
+        }
     }
 
     /// Stands in for an arena that was never initialised: it has no memory, and [`Arena::too_small`] tells why.
@@ -106,9 +122,31 @@ impl Arena {
             .is_some_and(|offset| offset.checked_add(bytes).is_some_and(|end| end <= self.capacity))
     }
 
-    /// Gives back all memory but the first `used` bytes.
+    /// The addresses of the arena's memory.
+    fn memory(&self) -> Range<usize> {
+        let start = self.base.addr();
+        start..start.saturating_add(self.capacity)
+    }
+
+    /// Gives back all memory but the first `used` bytes. The networks in what is given back end, and with them their packed
+    /// weights.
     pub(crate) fn rewind(&mut self, used: usize) {
         self.used = self.used.min(used);
+        // SAFETY: whoever gives back a part uses the rest; where nothing is left, no memory is looked at.
+        unsafe { self.packed.forget_from(self.memory(), self.used) };
+    }
+
+    /// Free memory of `bytes` bytes at the end of the arena, in front of other packed weights, for those of a network. It
+    /// counts as free: whoever takes it later gets it, and the network reads its weights where they lie in the model.
+    pub(crate) fn room_for_packed(&self, bytes: usize) -> Option<*mut u8> {
+        let end = self.packed.start().unwrap_or(self.base.addr().checked_add(self.capacity)?);
+        let start = end.checked_sub(self.base.addr())?.checked_sub(bytes)?;
+        (start >= self.used && !self.base.is_null()).then(|| self.base.wrapping_add(start))
+    }
+
+    /// Notes that a network of this arena has packed weights in the room that it asked for last.
+    pub(crate) fn note_packed(&mut self, node: &mut PackedNode, start: *mut u8, bytes: usize) {
+        self.packed.push(node, start, bytes);
     }
 
     /// Takes `size` bytes at an address that is a multiple of `alignment`. `None`, and nothing taken, when `size` is 0,
@@ -125,6 +163,8 @@ impl Arena {
         }
         self.used += taken;
         self.peak = self.peak.max(self.used);
+        // SAFETY: the memory of an arena that hands out some of it is there.
+        unsafe { self.packed.give_way(self.memory(), self.used) };
         Some(next.wrapping_add(padding))
     }
 

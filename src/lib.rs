@@ -23,6 +23,7 @@
 #[cfg(test)]
 extern crate std;
 
+#[expect(unsafe_code, reason = "lists through memory of the caller")]
 mod arena;
 mod element;
 pub mod error;

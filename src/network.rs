@@ -12,6 +12,7 @@ mod region;
 
 use bytemuck::Pod;
 
+use crate::arena::packed::PackedNode;
 use crate::error::{Error, ErrorKind};
 use crate::format::Model;
 use crate::plan::steps::{PACKED_LINE, Step};
@@ -64,8 +65,8 @@ impl<'m, 'a> Network<'m, 'a> {
 
     /// Packs the weights into `memory`, of which [`MemoryPlan::packed_bytes`] bytes suffice, for the runs of this network.
     pub(crate) fn pack(&mut self, memory: &'a mut [u8]) -> Result<(), Error> {
-        let start = memory.as_ptr().align_offset(PACKED_LINE);
-        let memory = memory.get_mut(start..).ok_or(DAMAGED)?;
+        let memory = memory.get_mut(first_line(memory)..).ok_or(DAMAGED)?;
+        memory.get_mut(..PACKED_LINE).ok_or(DAMAGED)?.copy_from_slice(&GUARD);
         let (network, _) = self.split();
         if network.is_quantized() {
             <i8 as Element>::pack(&network, network.fixed.steps, memory)?;
@@ -80,6 +81,11 @@ impl<'m, 'a> Network<'m, 'a> {
     pub fn open(blob: &'m [u8], region: &'a mut [u8]) -> Result<Self, Error> {
         let parts = Parts::of(region).ok_or(DAMAGED)?;
         Ok(Self { blob, payload: payload_of(blob, parts.header)?, parts, packed: &[] })
+    }
+
+    /// The model's bytes.
+    pub(crate) fn blob(&self) -> &'m [u8] {
+        self.blob
     }
 
     /// True for an int8 network, which takes and gives int8 values.
@@ -161,6 +167,16 @@ impl<'m, 'a> Network<'m, 'a> {
         self.parts.header.hook = words;
     }
 
+    /// What the network keeps about packed weights in an arena.
+    pub(crate) fn packed_node_mut(&mut self) -> &mut PackedNode {
+        &mut self.parts.header.packed
+    }
+
+    /// What `region` keeps about packed weights in an arena; `None` when no network was loaded into it.
+    pub(crate) fn packed_node(region: &mut [u8]) -> Option<&mut PackedNode> {
+        Parts::of(region).map(|parts| &mut parts.header.packed)
+    }
+
     /// The words that `region` keeps for its owner; `None` when no network was loaded into it.
     pub fn user_words(region: &mut [u8]) -> Option<&mut [usize; 4]> {
         Parts::of(region).map(|parts| &mut parts.header.user)
@@ -189,6 +205,17 @@ impl<'a> SharedNetwork<'a> {
     /// The network, as long as nobody changes it.
     pub fn of(network: &'a Network<'_, '_>) -> Self {
         Self { blob: network.blob, payload: network.payload, fixed: network.parts.fixed(), packed: network.packed }
+    }
+
+    /// The same network with what [`Network::pack`] wrote into `memory` before, unless somebody has written there since.
+    pub(crate) fn with_packed(self, memory: &'a [u8]) -> Self {
+        let packed = memory.get(first_line(memory)..).filter(|memory| memory.starts_with(&GUARD));
+        Self { packed: packed.unwrap_or_default(), ..self }
+    }
+
+    /// What the network keeps about packed weights in an arena.
+    pub(crate) fn packed_node(&self) -> &'a PackedNode {
+        &self.fixed.header.packed
     }
 
     /// What [`Network::pack`] wrote, if it did.
@@ -318,6 +345,14 @@ impl<'a> SharedNetwork<'a> {
 }
 
 const MOVED: Error = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
+
+/// In front of packed weights, where whoever takes free memory for his own would write first.
+const GUARD: [u8; PACKED_LINE] = [0x6b; PACKED_LINE];
+
+/// Bytes in front of the first line of memory for packed weights.
+fn first_line(memory: &[u8]) -> usize {
+    memory.as_ptr().addr().wrapping_neg() % PACKED_LINE
+}
 
 /// Weights and biases in the bytes that the network was loaded from.
 fn payload_of<'m>(blob: &'m [u8], header: &NetworkHeader) -> Result<&'m [u8], Error> {

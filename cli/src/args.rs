@@ -192,6 +192,9 @@ pub(crate) struct BenchArgs {
     /// Also measure each layer, in as many runs again
     #[arg(long)]
     pub(crate) per_layer: bool,
+    /// Read weights where they lie in the file, as in an arena without room for packed ones
+    #[arg(long)]
+    pub(crate) in_place: bool,
     /// Print one JSON document (schema netkit.bench/1)
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,7 +1,8 @@
 //! Arena
 //!
 //! An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping
-//! inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
+//! inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it. Packed
+//! weights of models at the end of the memory count as free.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;

@@ -8,9 +8,9 @@ use core::mem::MaybeUninit;
 use super::errors::nk_status;
 use super::inspect::{nk_arch_info, nk_network_kind};
 use super::limits::NK_MODEL_STORAGE_BYTES;
-use super::mappings;
 use super::model::{nk_model, nk_model_t};
 use super::raw::{Span, invalid};
+use super::{mappings, packing};
 use crate::arena::Arena;
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
@@ -164,7 +164,10 @@ impl Loaded {
         // SAFETY: the arena took these bytes out of its free memory a moment ago, the caller's promise at nk_arena_init
         // says that they are valid, and the line above that the model is not among them.
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
-        Network::load_planned(model, plan, bytes)?;
+        let mut network = Network::load_planned(model, plan, bytes)?;
+        // SAFETY: as above.
+        let packed = unsafe { packing::pack(&mut network, plan, arena) }?;
+        packing::note(bytes, packed, plan, arena);
         mappings::mark(bytes, blob);
         let (scales, zero_points) = quantization(model, plan);
         Ok(Self {

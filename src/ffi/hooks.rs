@@ -65,7 +65,8 @@ static CLOCK: Callback = Callback::new();
 ///
 /// - model: a loaded model whose arena is as it was.
 /// - fn: called on the thread of the run, before the run returns; when several threads run the model at the same time,
-///   on all of them. It may use other models, but must not run, unload or change this one. NULL takes the hook away.
+///   on all of them. It may use other models, but must not run, unload or change this one, or take memory of its arena.
+///   NULL takes the hook away.
 /// - user: handed to the hook.
 ///
 /// Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any, but not during a run of the

@@ -155,8 +155,8 @@ pub unsafe extern "C" fn nk_arch_print(path: *const c_char) -> nk_status_t {
     }))
 }
 
-/// Size of an arena in which the model in a file can be loaded and run with room to spare: room for one input and one
-/// output, an eighth more, and 64 KiB. nk_plan_memory() gives the exact need.
+/// Size of an arena in which the model in a file runs fastest and with room to spare: room for packed weights, which make
+/// runs faster, for one input and one output, an eighth more, and 64 KiB. nk_plan_memory() gives the least size.
 ///
 /// - path: a .nk file; tried once more with `../` in front.
 ///

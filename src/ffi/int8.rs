@@ -154,10 +154,11 @@ unsafe fn run_auto(call: Call<f32>) -> Result<(), Error> {
     };
     call.check_buffers(&target)?;
     // SAFETY: by this function's contract.
-    let (input, output) = unsafe { staging(&call, &target) }?.split_at_mut(target.inputs);
+    let (input, output) = unsafe { staging(&call, &mut target) }?.split_at_mut(target.inputs);
     // SAFETY: the input is valid for its count and apart from the staging memory, like the output below.
     unsafe { nk_quantize_f32(call.input, input.as_mut_ptr(), input.len(), input_quant.into()) };
-    target.run::<i8>(input, output)?;
+    // SAFETY: by this function's contract.
+    unsafe { target.run::<i8>(input, output) }?;
     // SAFETY: as above; nobody looks at the input any more.
     unsafe {
         nk_dequantize_i8(output.as_ptr(), call.output, output.len(), output_quant.into());
@@ -170,10 +171,12 @@ unsafe fn run_auto(call: Call<f32>) -> Result<(), Error> {
 ///
 /// # Safety
 /// `arena` points to a handle of an arena with valid memory.
-unsafe fn staging<'a>(call: &Call<f32>, target: &Target<'_>) -> Result<&'a mut [i8], Error> {
+unsafe fn staging<'a>(call: &Call<f32>, target: &mut Target<'_>) -> Result<&'a mut [i8], Error> {
     let bytes = target.inputs + target.outputs;
     // SAFETY: by this function's contract.
     let memory = unsafe { run::borrow(call.arena, bytes, 1, "the input and output of an int8 model need it") }?;
+    // SAFETY: by this function's contract.
+    unsafe { target.reopen() }?;
     let place = Span::of(memory, bytes);
     let (region, blob) = run::spans(&target.loaded);
     if [region, blob, call.input_span(target), call.output_span(target)].into_iter().any(|used| place.overlaps(used)) {

@@ -32,7 +32,10 @@
 //! Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
 //! Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
 //! beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of
-//! a model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+//! a model loaded from memory must stay as it is until the model is no longer used, and is never written to. What is
+//! free of an arena belongs to the library, which keeps weights there in the order of its kernels to run faster; they
+//! give way when you take the memory, so write only to what nk_arena_alloc() gave you. nk_recommended_arena_bytes()
+//! has room for them; in a smaller arena models run with the same answers.
 //!
 //! Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
 //! memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
@@ -132,6 +135,7 @@ mod model;
 mod model_info;
 mod ops;
 mod output;
+mod packing;
 mod print;
 mod raw;
 mod run;

@@ -71,6 +71,11 @@ impl Span {
         Self { start: start.addr(), bytes: count.saturating_mul(size_of::<T>()) }
     }
 
+    /// The values of a slice.
+    pub(super) fn of_slice<T>(values: &[T]) -> Self {
+        Self::of(values.as_ptr(), values.len())
+    }
+
     /// Whether the two ranges share a byte.
     pub(super) fn overlaps(self, other: Span) -> bool {
         self.bytes != 0

@@ -2,9 +2,9 @@
 
 use super::arena::{self, nk_arena_t};
 use super::handle::{self, Loaded};
-use super::hooks;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
+use super::{hooks, packing, raw};
 use crate::error::{Error, ErrorKind};
 use crate::network::Network;
 use crate::run::Element;
@@ -30,9 +30,25 @@ pub(super) struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// Looks at the network again after memory of the arena was taken.
+    ///
+    /// # Safety
+    /// As for [`Loaded::network`].
+    pub(super) unsafe fn reopen(&mut self) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        self.network = unsafe { self.loaded.network() }?;
+        Ok(())
+    }
+
     /// Runs the network once, watched by its hook if it has one.
-    pub(super) fn run<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// The memory of the model's arena is valid, and this thread alone uses it.
+    pub(super) unsafe fn run<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
+        packing::make_way(&mut self.network, &[raw::Span::of_slice(input), raw::Span::of_slice(output)]);
         let (network, scratch) = self.network.split();
+        // SAFETY: by this function's contract; a hook does not take memory of the arena.
+        let network = unsafe { packing::attach(&network) };
         hooks::run(&network, scratch, input, output)
     }
 }
@@ -51,13 +67,14 @@ impl<T: Element> Call<T> {
         }
         self.check_buffers(&target)?;
         // SAFETY: not null, a handle; the ranges were checked.
-        let input = unsafe { self.disjoint_input(&target) }?;
+        let input = unsafe { self.disjoint_input(&mut target) }?;
         // SAFETY: aligned, valid for their counts, apart from each other and from the model: checked above.
         let (input, output) = unsafe {
             let output = core::slice::from_raw_parts_mut(self.output, target.outputs);
             (core::slice::from_raw_parts(input, target.inputs), output)
         };
-        target.run(input, output)?;
+        // SAFETY: by this function's contract.
+        unsafe { target.run(input, output) }?;
         // SAFETY: by this function's contract, and the slices that the count may overlap are not used any more.
         unsafe { self.finish(&target) };
         Ok(())
@@ -116,7 +133,7 @@ impl<T: Element> Call<T> {
     ///
     /// # Safety
     /// `arena` points to a handle, `input` and `output` are valid for the counts of the target.
-    unsafe fn disjoint_input(&self, target: &Target<'_>) -> Result<*const T, Error> {
+    unsafe fn disjoint_input(&self, target: &mut Target<'_>) -> Result<*const T, Error> {
         let output = self.output_span(target);
         if !self.input_span(target).overlaps(output) {
             return Ok(self.input);
@@ -125,6 +142,8 @@ impl<T: Element> Call<T> {
         // SAFETY: by this function's contract.
         let copy =
             unsafe { borrow(self.arena, bytes, align_of::<T>(), "input and output overlap; the input needs a copy") }?;
+        // SAFETY: by this function's contract.
+        unsafe { target.reopen() }?;
         let (copy, place) = (copy.cast::<T>(), Span::of(copy, bytes));
         let (region, blob) = spans(&target.loaded);
         if place.overlaps(output) || place.overlaps(region) || place.overlaps(blob) {

@@ -11,11 +11,11 @@ use core::ffi::c_void;
 
 use super::errors::nk_status_t;
 use super::handle::{self, Loaded};
-use super::hooks;
 use super::last_error::report;
 use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
-use super::run;
+use super::run::{self, Target};
+use super::{hooks, packing};
 use crate::error::{Error, ErrorKind};
 use crate::network::SharedNetwork;
 use crate::run::Element;
@@ -146,15 +146,20 @@ impl ByteCall {
         match scratch {
             None => {
                 // SAFETY: by this function's contract this thread alone uses the model.
-                let mut network = unsafe { loaded.network() }?;
-                let (network, memory) = network.split();
-                hooks::run(&network, memory, input, output)?;
+                unsafe {
+                    let mut target = Target { loaded: *loaded, network: loaded.network()?, inputs, outputs };
+                    target.run(input, output)?;
+                }
             }
             Some((memory, _)) => {
                 let memory = if needed == 0 { core::ptr::NonNull::dangling().as_ptr() } else { memory };
                 // SAFETY: checked above, unless nothing is needed; by this function's contract nobody changes the model,
                 // and this run alone uses the scratch memory.
                 let (network, memory) = unsafe { (loaded.shared()?, core::slice::from_raw_parts_mut(memory, needed)) };
+                let used = [Span::of_slice(memory), Span::of_slice(input), Span::of_slice(output)];
+                packing::refuse_use(&network, &used)?;
+                // SAFETY: by this function's contract the arena stays as it was.
+                let network = unsafe { packing::attach(&network) };
                 hooks::run(&network, memory, input, output)?;
             }
         }

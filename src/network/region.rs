@@ -11,6 +11,7 @@ use core::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::arena::packed::PackedNode;
 use crate::format::records::ActivationCode;
 use crate::format::{Layer, LayerRecord, Model};
 use crate::plan::placement::Policy;
@@ -20,15 +21,15 @@ use crate::tensor::Shape;
 
 const MAGIC: usize = 0x6B6E_7472;
 
-const QUANTIZED: usize = 1;
+const QUANTIZED: u32 = 1;
 /// The last step is the softmax of a dense layer.
-const ENDS_WITH_SOFTMAX: usize = 2;
+const ENDS_WITH_SOFTMAX: u32 = 2;
 /// That step is left out.
-const OMITS_SOFTMAX: usize = 4;
-const INPUT_IS_ROWS: usize = 8;
-const OUTPUT_IS_ROWS: usize = 16;
+const OMITS_SOFTMAX: u32 = 4;
+const INPUT_IS_ROWS: u32 = 8;
+const OUTPUT_IS_ROWS: u32 = 16;
 /// Feature taps stay in the arena.
-const KEEPS_TAPS: usize = 32;
+const KEEPS_TAPS: u32 = 32;
 const POLICY_SHIFT: u32 = 8;
 
 /// First bytes of a loaded region.
@@ -39,6 +40,8 @@ pub struct NetworkHeader {
     pub(super) user: [usize; 4],
     /// Three more, for what the owner wants to know at each run.
     pub(super) hook: [usize; 3],
+    /// Where an arena keeps packed weights of this network.
+    pub(super) packed: PackedNode,
     magic: usize,
     pub(super) blob_bytes: usize,
     pub(super) payload_offset: usize,
@@ -49,20 +52,21 @@ pub struct NetworkHeader {
     pub(super) copied_bytes: usize,
     pub(super) activation_bytes: usize,
     /// The bits above, and from [`POLICY_SHIFT`] on the code of the placement policy.
-    flags: usize,
+    flags: u32,
     /// What the policy was given.
-    capacity: usize,
-    input: [usize; 3],
-    output: [usize; 3],
+    capacity: u32,
+    input: [u32; 3],
+    output: [u32; 3],
 }
 
 impl NetworkHeader {
     pub(super) fn new(model: &Model<'_>, plan: &MemoryPlan) -> Self {
-        let flag = |is_set: bool, flag: usize| if is_set { flag } else { 0 };
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         let scheme = plan.placement();
         Self {
             user: [0; 4],
             hook: [0; 3],
+            packed: PackedNode::zeroed(),
             magic: MAGIC,
             blob_bytes: model.bytes().len(),
             payload_offset: model.payload_offset(),
@@ -77,8 +81,8 @@ impl NetworkHeader {
                 | flag(plan.input.is_rows, INPUT_IS_ROWS)
                 | flag(plan.output.is_rows, OUTPUT_IS_ROWS)
                 | flag(scheme.keeps_taps, KEEPS_TAPS)
-                | (scheme.policy.code() as usize) << POLICY_SHIFT,
-            capacity: scheme.capacity as usize,
+                | scheme.policy.code() << POLICY_SHIFT,
+            capacity: scheme.capacity,
             input: pack(plan.input),
             output: pack(plan.output),
         }
@@ -108,8 +112,8 @@ impl NetworkHeader {
     /// How activations were placed.
     pub(super) fn placement(&self) -> Scheme {
         Scheme {
-            policy: Policy::from_code((self.flags >> POLICY_SHIFT) as u32),
-            capacity: self.capacity as u32,
+            policy: Policy::from_code(self.flags >> POLICY_SHIFT),
+            capacity: self.capacity,
             keeps_taps: self.flags & KEEPS_TAPS != 0,
         }
     }
@@ -121,12 +125,12 @@ fn ends_with_softmax(model: &Model<'_>) -> bool {
     model.layers().last().is_some_and(is_softmax)
 }
 
-fn pack(shape: Shape) -> [usize; 3] {
-    [shape.h as usize, shape.w as usize, shape.c as usize]
+fn pack(shape: Shape) -> [u32; 3] {
+    [shape.h, shape.w, shape.c]
 }
 
-fn unpack([h, w, c]: [usize; 3], is_rows: bool) -> Shape {
-    Shape { h: h as u32, w: w as u32, c: c as u32, is_rows }
+fn unpack([h, w, c]: [u32; 3], is_rows: bool) -> Shape {
+    Shape { h, w, c, is_rows }
 }
 
 /// The parts of a region that a run only reads.
@@ -216,5 +220,5 @@ fn ranges(region: &[u8]) -> Option<[Range<usize>; 5]> {
     ])
 }
 
-/// The header of a 64-bit target takes three cache lines.
-const _: () = assert!(size_of::<NetworkHeader>() <= 24 * size_of::<usize>());
+/// The header takes three cache lines, two on 32-bit targets.
+const _: () = assert!(size_of::<NetworkHeader>() <= if size_of::<usize>() == 8 { 192 } else { 128 });

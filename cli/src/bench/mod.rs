@@ -121,7 +121,8 @@ fn measure(
     plan: &MemoryPlan,
     args: &BenchArgs,
 ) -> Result<(Statistics, Option<Vec<LayerReport>>), Error> {
-    let mut region = zeroed(plan.arena_bytes)?;
+    let packed_bytes = if args.in_place { 0 } else { plan.packed_bytes };
+    let mut region = zeroed(plan.arena_bytes.saturating_add(packed_bytes))?;
     let mut runner = Runner::load(model, plan, &mut region, input(plan)?)?;
     let mut progress = Progress::new();
     let budget = Budget::of(args);
