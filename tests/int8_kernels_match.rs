@@ -10,6 +10,7 @@ use std::fmt::Debug;
 mod args;
 #[path = "int8_kernels_match/cases.rs"]
 mod cases;
+mod guarded;
 #[path = "int8_kernels_match/models.rs"]
 mod models;
 
@@ -37,9 +38,10 @@ fn check<C: Case>(cases: u32) {
         ..ProptestConfig::default()
     };
     let outcome = TestRunner::new(config).run(&C::all(), |case| {
-        let reference = case.run(table(Level::Reference));
+        let run = |level: Level| guarded::named(level.name(), &case, || case.run(table(level)));
+        let reference = run(Level::Reference);
         for level in supported_levels().filter(|&level| level != Level::Reference) {
-            let got = case.run(table(level));
+            let got = run(level);
             prop_assert_eq!(got.len(), reference.len());
             if let Some(at) = (0..got.len()).find(|&at| got[at] != reference[at]) {
                 prop_assert!(false, "{}[{at}] = {}, reference {}", level.name(), got[at], reference[at]);

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 mod args;
 #[path = "kernels_match/elementwise.rs"]
 mod elementwise;
+mod guarded;
 #[path = "kernels_match/special.rs"]
 mod special;
 #[path = "kernels_match/windows.rs"]
@@ -66,9 +67,10 @@ fn check<C: Case>(cases: u32) {
         ..ProptestConfig::default()
     };
     let outcome = TestRunner::new(config).run(&C::all(), |case| {
-        let reference = case.run(table(Level::Reference));
+        let run = |level: Level| guarded::named(level.name(), &case, || case.run(table(level)));
+        let reference = run(Level::Reference);
         for level in supported_levels().filter(|&level| level != Level::Reference) {
-            let got = case.run(table(level));
+            let got = run(level);
             prop_assert_eq!(got.len(), reference.len());
             for (at, (&got, &reference)) in got.iter().zip(&reference).enumerate() {
                 let name = level.name();

@@ -1,30 +1,16 @@
 //! What the cases are made of. Everything follows from a case's parameters and its seed.
 
+use bytemuck::Pod;
 use netkit::kernels::int8::Requantize;
 use netkit::tensor::{Padding, Shape, Window};
 use proptest::prelude::*;
 
-/// A slice that starts 0 to 15 elements after the start of its buffer.
-pub(crate) struct Shifted<T> {
-    buffer: Vec<T>,
-    start: usize,
-}
+use crate::guarded::{Guarded, Place};
 
-impl<T: Copy> Shifted<T> {
-    pub(crate) fn slice(&self) -> &[T] {
-        &self.buffer[self.start..]
-    }
+/// A slice at a guard page, or up to 15 elements behind one.
+pub(crate) type Shifted<T> = Guarded<T>;
 
-    pub(crate) fn slice_mut(&mut self) -> &mut [T] {
-        &mut self.buffer[self.start..]
-    }
-
-    pub(crate) fn into_values(mut self) -> Vec<T> {
-        self.buffer.split_off(self.start)
-    }
-}
-
-/// Values that depend on the seed alone, in slices with different starts.
+/// Values that depend on the seed alone, in slices at different places.
 pub(crate) struct Values {
     state: u64,
 }
@@ -39,10 +25,13 @@ impl Values {
         (self.state >> 32) as u32
     }
 
-    fn slice<T: Copy>(&mut self, len: usize, mut value: impl FnMut(u32) -> T) -> Shifted<T> {
-        let start = (self.next() >> 28) as usize;
-        let buffer = (0..start + len).map(|_| value(self.next())).collect();
-        Shifted { buffer, start }
+    fn slice<T: Pod>(&mut self, len: usize, mut value: impl FnMut(u32) -> T) -> Shifted<T> {
+        let place = match (self.next() >> 27) as usize {
+            0..8 => Place::BeforeGuard,
+            8..16 => Place::AfterGuard(0),
+            bits => Place::AfterGuard(bits % 16),
+        };
+        Shifted::new(&(0..len).map(|_| value(self.next())).collect::<Vec<T>>(), place)
     }
 
     /// Codes of all sizes, or now and then nothing but -128 and 127.

@@ -6,37 +6,15 @@ use netkit::kernels::{Activation, Epilogue};
 use netkit::tensor::{Padding, Shape, Window};
 use proptest::prelude::*;
 
+use crate::guarded::{Guarded, Place};
+
 /// Stands in output elements that no kernel may touch; no kernel computes it.
 pub(crate) const SENTINEL: f32 = -1.25e30;
 
-/// A slice that starts 0 to 3 elements after a 16-byte boundary.
-pub(crate) struct Shifted {
-    buffer: Vec<f32>,
-    start: usize,
-}
+/// A slice at a guard page, or up to 3 elements behind one.
+pub(crate) type Shifted = Guarded<f32>;
 
-impl Shifted {
-    pub(crate) fn new(values: impl Iterator<Item = f32>, start: usize) -> Self {
-        let buffer = std::iter::repeat_n(SENTINEL, start).chain(values).collect();
-        Self { buffer, start }
-    }
-
-    pub(crate) fn slice(&self) -> &[f32] {
-        &self.buffer[self.start..]
-    }
-
-    pub(crate) fn slice_mut(&mut self) -> &mut [f32] {
-        &mut self.buffer[self.start..]
-    }
-
-    /// The slice, once the elements before it are seen to be untouched.
-    pub(crate) fn into_values(mut self) -> Vec<f32> {
-        assert!(self.buffer[..self.start].iter().all(|&x| x == SENTINEL));
-        self.buffer.split_off(self.start)
-    }
-}
-
-/// Values in -1 to 1 that depend on the seed alone, in slices with different starts.
+/// Values in -1 to 1 that depend on the seed alone, in slices at different places.
 pub(crate) struct Values {
     state: u64,
 }
@@ -51,18 +29,23 @@ impl Values {
         (self.state >> 40) as f32 / (1u32 << 23) as f32 - 1.0
     }
 
+    fn place(&self) -> Place {
+        let bits = (self.state >> 33) as usize;
+        if bits & 4 == 0 { Place::AfterGuard(bits % 4) } else { Place::BeforeGuard }
+    }
+
     pub(crate) fn slice(&mut self, len: usize) -> Shifted {
         self.scaled(len, 1.0)
     }
 
     pub(crate) fn scaled(&mut self, len: usize, scale: f32) -> Shifted {
-        let start = (self.state >> 33) as usize % 4;
-        Shifted::new((0..len).map(|_| scale * self.next()).collect::<Vec<_>>().into_iter(), start)
+        let place = self.place();
+        Shifted::new(&(0..len).map(|_| scale * self.next()).collect::<Vec<_>>(), place)
     }
 
     /// Exactly as much scratch as the kernel asked for, filled with NaN.
     pub(crate) fn scratch(&mut self, elems: u32) -> Shifted {
-        Shifted::new(std::iter::repeat_n(f32::NAN, elems as usize), self.state as usize % 4)
+        Shifted::new(&vec![f32::NAN; elems as usize], self.place())
     }
 
     /// `pixels * pitch` elements: random where the results go, sentinels in between.
