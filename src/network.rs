@@ -330,6 +330,7 @@ impl<'a> SharedNetwork<'a> {
             weights: bytemuck::cast_slice(weights),
             biases: self.aligned(biases)?,
             tables: self.fixed.tables,
+            packed: self.packed,
         })
     }
 

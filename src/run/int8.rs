@@ -1,11 +1,13 @@
 //! The steps in int8: integers only.
 
+use core::ops::Range;
+
 use super::{DAMAGED, Element, Io, Memory, part};
 use crate::error::Error;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
 use crate::network::SharedNetwork;
 use crate::plan::lowering::{AddTable, SoftmaxTable};
-use crate::plan::steps::{FLAG_POOLED, Op, Step};
+use crate::plan::steps::{FLAG_POOLED, Op, PACKED_LINE, Step};
 
 impl Element for i8 {
     const IS_INT8: bool = true;
@@ -19,7 +21,11 @@ impl Element for i8 {
         Ok(())
     }
 
-    fn pack(_: &SharedNetwork<'_>, _: &[Step], _: &mut [u8]) -> Result<(), Error> {
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error> {
+        let constants = network.int8_constants()?;
+        for step in steps.iter().filter(|step| step.packed > 0) {
+            pack_step(step, constants, packed).ok_or(DAMAGED)?;
+        }
         Ok(())
     }
 }
@@ -33,6 +39,33 @@ pub(crate) struct Constants<'c> {
     pub(crate) biases: &'c [i32],
     /// Integer tables in the arena.
     pub(crate) tables: &'c [u8],
+    /// Packed weights, if there are any.
+    pub(crate) packed: &'c [u8],
+}
+
+fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
+    let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step))?);
+    match int8::active().pack {
+        Some(pack) => pack(channel_weights(step, constants)?, &requantize(step, constants)?, packed),
+        // Whoever looks at them finds no form.
+        None => packed.get_mut(..PACKED_LINE)?.fill(0),
+    }
+    Some(())
+}
+
+/// Bytes of the step's packed weights.
+fn packed_range(step: &Step) -> Range<usize> {
+    let first = step.packed as usize * PACKED_LINE;
+    let bytes = int8::packed_bytes(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
+    first..first.saturating_add(bytes)
+}
+
+/// The step's packed weights, none where they are not packed.
+fn packed<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
+    if step.packed == 0 || constants.packed.is_empty() {
+        return Some(&[]);
+    }
+    constants.packed.get(packed_range(step)).map(bytemuck::cast_slice)
 }
 
 /// Computes one step; `None` when the step does not fit the memory.
@@ -58,6 +91,7 @@ fn dense(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8
         rows: step.window.in_h as usize,
         input: io.input,
         weights: channel_weights(step, constants)?,
+        packed: packed(step, constants)?,
         requantize: requantize(step, constants)?,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
         output: io.output,
@@ -70,6 +104,7 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
         window: step.window,
         input: io.input,
         weights: channel_weights(step, constants)?,
+        packed: packed(step, constants)?,
         requantize: requantize(step, constants)?,
         pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,

@@ -5,7 +5,7 @@ use netkit::kernels::int8::args::{
     depthwise_conv2d_scratch_elems,
 };
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
-use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax};
+use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, packed_bytes};
 use netkit::tensor::Window;
 use proptest::prelude::*;
 
@@ -37,15 +37,25 @@ pub(crate) struct ConvCase {
     window: Window,
     pooled: bool,
     finish: Finish,
+    packed: bool,
     seed: u64,
+}
+
+/// The weights as a network has them that had room for packed ones, or none.
+fn packed(kernels: &Kernels, pixels: usize, weights: &[i8], requantize: &Requantize<'_>) -> Vec<i8> {
+    let Some(pack) = kernels.pack else { return Vec::new() };
+    let outputs = requantize.bias.len();
+    let mut packed = vec![0x55; packed_bytes(pixels, outputs, weights.len() / outputs)];
+    pack(weights, requantize, &mut packed);
+    packed
 }
 
 impl Case for ConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(5, false), any::<bool>(), finish(100), seed())
-            .prop_map(|(window, pooled, finish, seed)| {
+        (window(5, false), any::<bool>(), finish(100), any::<bool>(), seed())
+            .prop_map(|(window, pooled, finish, packed, seed)| {
                 let (window, pooled) = pooling(window, pooled, conv2d_can_pool);
-                Self { window, pooled, finish, seed }
+                Self { window, pooled, finish, packed, seed }
             })
             .boxed()
     }
@@ -57,11 +67,14 @@ impl Case for ConvCase {
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
         let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
         let mut output = values.codes(pooled_elems(&window, self.pooled));
+        let requantize = tables.requantize(&self.finish);
+        let pixels = if self.packed { out_elems(&window) / window.out_c as usize } else { 0 };
         (kernels.conv2d)(&mut Conv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            requantize: tables.requantize(&self.finish),
+            packed: &packed(kernels, pixels, weights.slice(), &requantize),
+            requantize,
             pooled: self.pooled,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
@@ -76,6 +89,7 @@ pub(crate) struct DenseCase {
     in_features: usize,
     out_features: usize,
     finish: Finish,
+    packed: bool,
     seed: u64,
 }
 
@@ -84,12 +98,13 @@ impl Case for DenseCase {
         let in_features = prop_oneof![6 => 1..=200usize, 1 => 201..=2500usize];
         let rows = prop_oneof![Just(1usize), 1..=40usize];
         let weight_zero_point = prop_oneof![Just(0), zero_point()];
-        (rows, in_features, channels(), finish(100), weight_zero_point, seed())
-            .prop_map(|(rows, in_features, out_features, finish, weight_zero_point, seed)| Self {
+        (rows, in_features, channels(), finish(100), weight_zero_point, any::<bool>(), seed())
+            .prop_map(|(rows, in_features, out_features, finish, weight_zero_point, packed, seed)| Self {
                 rows,
                 in_features,
                 out_features: out_features as usize,
                 finish: Finish { weight_zero_point, ..finish },
+                packed,
                 seed,
             })
             .boxed()
@@ -103,11 +118,14 @@ impl Case for DenseCase {
         let elems = dense_scratch_elems(self.rows as u32, self.in_features as u32, self.out_features as u32);
         let mut scratch = values.scratch(elems);
         let mut output = values.codes(self.rows * self.out_features);
+        let requantize = tables.requantize(&self.finish);
+        let rows = if self.packed { self.rows } else { 0 };
         (kernels.dense)(&mut Dense {
             rows: self.rows,
             input: input.slice(),
             weights: weights.slice(),
-            requantize: tables.requantize(&self.finish),
+            packed: &packed(kernels, rows, weights.slice(), &requantize),
+            requantize,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),
         });

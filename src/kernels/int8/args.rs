@@ -46,6 +46,8 @@ pub struct Conv2d<'a> {
     pub input: &'a [i8],
     /// `[out_c, kernel_h, kernel_w, in_c]`
     pub weights: &'a [i8],
+    /// The same as [`Kernels::pack`](super::Kernels::pack) wrote them, or empty.
+    pub packed: &'a [i8],
     /// Way to the output.
     pub requantize: Requantize<'a>,
     /// Whether the output is max-pooled: the largest of every 2 x 2 block. Then `conv2d_can_pool`, and height and width
@@ -66,6 +68,8 @@ pub struct Dense<'a> {
     pub input: &'a [i8],
     /// `[out_features, in_features]`
     pub weights: &'a [i8],
+    /// The same as [`Kernels::pack`](super::Kernels::pack) wrote them, or empty.
+    pub packed: &'a [i8],
     /// Way to the output; the length of its bias is `out_features`.
     pub requantize: Requantize<'a>,
     /// `dense_scratch_elems` elements, content undefined before and after.

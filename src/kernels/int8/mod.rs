@@ -40,6 +40,9 @@ pub struct Kernels {
     pub softmax: fn(&mut Softmax<'_>),
     /// `data[i] = table[data[i] + 128]`: elementwise activations.
     pub lookup: fn(data: &mut [i8], table: &[i8; 256]),
+    /// Packs weights `[outputs][k]` for [`Conv2d::packed`] and [`Dense::packed`]; `packed` has [`packed_bytes`] bytes. Levels that
+    /// do not know the form of another read the weights in place.
+    pub pack: Option<fn(weights: &[i8], requantize: &Requantize<'_>, packed: &mut [i8])>,
 }
 
 /// The int8 kernels of `level`, or of the best supported level below it.
@@ -52,6 +55,12 @@ pub fn table(level: Level) -> &'static Kernels {
         Level::Avx512 | Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::avx2::KERNELS,
         Level::Portable | Level::Avx2 | Level::Avx512 => &portable::KERNELS,
     }
+}
+
+/// Bytes of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels` pixels
+/// or rows. 0 where weights are better read in place.
+pub fn packed_bytes(pixels: usize, outputs: usize, k: usize) -> usize {
+    if cfg!(all(feature = "simd", target_arch = "x86_64")) { portable::packed::bytes(pixels, outputs, k) } else { 0 }
 }
 
 /// The int8 kernels that this process uses: those of [`active_level`](super::active_level).

@@ -23,6 +23,7 @@ use crate::kernels::int8::args::{
     Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
     depthwise_conv2d_scratch_elems,
 };
+use crate::kernels::int8::packed_bytes as packed_bytes_of;
 use crate::kernels::int8::requantize::{self, Multiplier};
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
 use crate::tensor::{Shape, Window};
@@ -88,9 +89,14 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
     }
 }
 
-/// Bytes of the packed weights of a step: none yet.
-pub(super) fn packed_bytes(_: &Step) -> usize {
-    0
+/// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
+pub(super) fn packed_bytes(step: &Step) -> usize {
+    match step.op() {
+        Some(Op::Conv2d | Op::Dense) if step.quant.weight_zero_point == 0 => {
+            packed_bytes_of(step.pixels(), step.window.out_c as usize, step.weights_per_channel())
+        }
+        _ => 0,
+    }
 }
 
 impl<'m> Lowering<'m, '_> {
@@ -110,6 +116,7 @@ impl<'m> Lowering<'m, '_> {
         (step.quant.min, step.quant.max) = (min, max);
         step.quant.table = self.requantize_table(&step, weighted, &entry)?;
         self.quant = entry.output;
+        self.reserve_packed(&mut step)?;
         self.push_with_scratch(step, input)?;
         match table_activation(weighted.activation, &entry) {
             Some((activation, params)) => self.lookup(activation, entry.output, params, output),

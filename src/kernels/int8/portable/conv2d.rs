@@ -1,6 +1,7 @@
 //! Convolution: the inputs under a few pixels' windows gathered as i16 rows, times the weights.
 //!
 //! ```text
+//! packed weights      packed.rs
 //! single codes        a table in scratch of the eight outputs of each code
 //! short rows          the weights of eight outputs at a time, widened and transposed in scratch
 //! everything else     a few rows in scratch, all weights read in place as they pass
@@ -14,6 +15,7 @@ use core::ops::Range;
 use super::BASELINE;
 use super::finish::{Finish, store_once};
 use super::gather::{Gather, is_pointwise};
+use super::packed;
 use super::tile::{BLOCK, HAS_VECTORS, InnerLoops, Pairs, Products, STRIP, Sums};
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Window, checked_product};
@@ -116,6 +118,9 @@ pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops)
             BLOCK => by_code_tables::<BLOCK>(args, loops),
             _ => by_code_tables::<{ 2 * BLOCK }>(args, loops),
         }
+        return;
+    }
+    if packed::run(args, loops, k) {
         return;
     }
     let panels = panel_count(&window);
@@ -259,7 +264,7 @@ fn store_sums(args: &mut Conv2d<'_>, loops: &'static InnerLoops, sums: &Sums, pi
 
 /// Writes the codes of a strip of pixels: the channels from `first` on, of `pitch`.
 #[inline(always)]
-fn store_strip(
+pub(super) fn store_strip(
     finish: &Finish<'_>,
     sums: &Sums,
     pooled: bool,
@@ -280,7 +285,7 @@ fn store_strip(
 /// Starts of blocks of `W` that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
 /// there are too few outputs for one block.
 #[inline(always)]
-fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
     let last = outputs.end.saturating_sub(W).max(outputs.start);
     outputs.step_by(W).map(move |first| first.min(last))
 }

@@ -38,6 +38,7 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, conv2d: fn(&mut Conv2d<'_>))
         window: as_window(args.rows as u32, in_features as u32, args.requantize.bias.len() as u32),
         input: args.input,
         weights: args.weights,
+        packed: args.packed,
         requantize: args.requantize,
         pooled: false,
         scratch: args.scratch,

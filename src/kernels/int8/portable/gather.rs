@@ -1,4 +1,4 @@
-//! Gathering the inputs under windows as rows of i16, without their zero point.
+//! Gathering the inputs under windows as rows: of i16 without their zero point, or of bytes.
 
 use core::ops::Range;
 
@@ -29,11 +29,40 @@ impl<'a> Gather<'a> {
         let (window, zero_point) = (args.window, args.requantize.input_zero_point as i16);
         Self { window, input: args.input, zero_point, pooled: args.pooled, pixels, range, row_elems }
     }
+
+    /// What stands for the zero point.
+    #[inline(always)]
+    fn padding<T: Gathered>(&self) -> T {
+        T::of(self.zero_point as i8, self.zero_point)
+    }
 }
 
-/// Writes the rows. What is left at the end of each becomes 0.
+/// An element of a row.
+pub(in crate::kernels) trait Gathered: Copy {
+    /// The element that stands for an input.
+    fn of(code: i8, zero_point: i16) -> Self;
+}
+
+/// `input - zero_point`
+impl Gathered for i16 {
+    #[inline(always)]
+    fn of(code: i8, zero_point: i16) -> Self {
+        i16::from(code).wrapping_sub(zero_point)
+    }
+}
+
+/// `input + 128`
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
+impl Gathered for u8 {
+    #[inline(always)]
+    fn of(code: i8, _: i16) -> Self {
+        code as u8 ^ 0x80
+    }
+}
+
+/// Writes the rows. What is left at the end of each stands for the zero point, as padding does.
 #[inline(always)]
-pub(in crate::kernels) fn gather(gather: &Gather<'_>, rows: &mut [i16]) {
+pub(in crate::kernels) fn gather<T: Gathered>(gather: &Gather<'_>, rows: &mut [T]) {
     let Gather { ref window, zero_point, row_elems, .. } = *gather;
     let pixels = gather.pixels.clone();
     if is_pointwise(window) && !gather.pooled {
@@ -44,7 +73,7 @@ pub(in crate::kernels) fn gather(gather: &Gather<'_>, rows: &mut [i16]) {
         for (row, codes) in rows.chunks_mut(row_elems.max(1)).zip(input.chunks(channels)) {
             let (row, pad) = row.split_at_mut_checked(count).unwrap_or_default();
             widen(part(codes, begin, count), zero_point, row);
-            pad.fill(0);
+            pad.fill(gather.padding());
         }
         return;
     }
@@ -110,7 +139,7 @@ pub(super) fn is_pointwise(window: &Window) -> bool {
 /// The input under a window of short rows that lies inside the input and is not the last one: each row as one vector,
 /// whose end is overwritten by what comes next. False where that does not fit.
 #[inline(always)]
-fn gather_small(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]) -> bool {
+fn gather_small<T: Gathered>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [T]) -> bool {
     let window = &gather.window;
     let (channels, piece) = (window.in_c as usize, (window.kernel_w * window.in_c) as usize);
     if (rows.count, columns.count) != (window.kernel_h as usize, window.kernel_w as usize) {
@@ -126,24 +155,24 @@ fn gather_small(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]
         from += pitch;
     }
     if let Some(pad) = out.get_mut(rows.count * piece..gather.row_elems) {
-        pad.fill(0);
+        pad.fill(gather.padding());
     }
     true
 }
 
 /// Part of the input under one window, minus the zero point.
 #[inline(always)]
-fn gather_row(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]) {
+fn gather_row<T: Gathered>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [T]) {
     let (window, (start, count)) = (&gather.window, gather.range);
     let channels = window.in_c as usize;
     let piece = window.kernel_w as usize * channels;
     let len = columns.count * channels;
     if let Some(row) = out.get_mut(..gather.row_elems) {
         if rows.count < window.kernel_h as usize || len < piece {
-            row.fill(0);
-        } else if let Some(last) = row.last_mut() {
-            // Overwritten, unless it is the pad of a row of odd length.
-            *last = 0;
+            row.fill(gather.padding());
+        } else {
+            // Overwritten, unless it is the pad of a row whose length is no multiple of four.
+            row.iter_mut().rev().take(3).for_each(|last| *last = gather.padding());
         }
     }
     for row in 0..rows.count {
@@ -160,10 +189,10 @@ fn gather_row(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [i16]) 
     }
 }
 
-/// `out[i] = codes[i] - zero_point` for slices of one length.
+/// Writes what stands for the inputs into a slice of the same length.
 #[inline(always)]
-fn widen(codes: &[i8], zero_point: i16, out: &mut [i16]) {
+fn widen<T: Gathered>(codes: &[i8], zero_point: i16, out: &mut [T]) {
     for (out, &code) in out.iter_mut().zip(codes) {
-        *out = i16::from(code).wrapping_sub(zero_point);
+        *out = T::of(code, zero_point);
     }
 }

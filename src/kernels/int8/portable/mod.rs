@@ -4,6 +4,7 @@
 //! ```text
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
 //! tile.rs             what the inner loops take and give; scalar.rs has them for targets without vectors
+//! packed.rs           products with weights that were packed when the model was loaded
 //! gather.rs           the inputs under windows as rows
 //! finish.rs           from sums to codes, a block of channels at a time
 //! everything else     one kernel per file
@@ -21,6 +22,7 @@ pub(in crate::kernels) mod finish;
 pub(in crate::kernels) mod gather;
 pub mod lookup;
 pub mod max_pool2d;
+pub mod packed;
 #[cfg(not(target_arch = "x86_64"))]
 mod scalar;
 pub mod softmax;
@@ -47,4 +49,5 @@ pub static KERNELS: Kernels = Kernels {
     add: add::add,
     softmax: softmax::softmax,
     lookup: lookup::lookup,
+    pack: None,
 };

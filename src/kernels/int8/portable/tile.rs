@@ -10,6 +10,7 @@
 
 use super::add::Scale;
 use super::gather::Gather;
+use super::packed::PackedLoops;
 use crate::kernels::int8::Requantize;
 
 /// Channels that are finished together, and outputs of a transposed panel of weights.
@@ -46,6 +47,8 @@ pub(in crate::kernels) struct InnerLoops {
     pub(in crate::kernels) taps: fn(&Windows<'_>, &mut Sums),
     /// See [`add_terms`](crate::kernels::int8::portable::add::add_terms).
     pub(in crate::kernels) add_terms: fn(terms: [Scale; 2], data: &[i8], other: &[i8], sums: &mut Sums),
+    /// Products with packed weights; nothing where the level has none.
+    pub(in crate::kernels) packed: Option<PackedLoops>,
     /// Requantising with vectors; nothing where there are none.
     pub(in crate::kernels) requantize: Option<RequantizeLoops>,
 }

@@ -26,4 +26,5 @@ pub static KERNELS: Kernels = Kernels {
     add: add::add,
     softmax: softmax::softmax,
     lookup: lookup::lookup,
+    pack: None,
 };

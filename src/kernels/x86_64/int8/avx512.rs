@@ -1,15 +1,17 @@
 //! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpwssd_epi32,
-    _mm256_extracti128_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm512_castsi512_si256, _mm512_cvtepi8_epi16,
-    _mm512_dpwssd_epi32, _mm512_extracti64x4_epi64, _mm512_setzero_si512,
+    __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpbusd_epi32,
+    _mm256_dpwssd_epi32, _mm256_extracti128_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm512_castsi512_si256,
+    _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32, _mm512_extracti64x4_epi64, _mm512_setzero_si512,
 };
 
 use bytemuck::{cast, cast_mut};
 
 use super::{avx2, masks, sse2};
 use crate::kernels::Level;
+use crate::kernels::int8::portable::gather::{self, Gather};
+use crate::kernels::int8::portable::packed::PackedLoops;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
 
@@ -21,8 +23,68 @@ const LOOPS: InnerLoops = InnerLoops {
     outer: |input, panel, sums| unsafe { all_panel_products(input, panel, sums) },
     // SAFETY: see above.
     taps: |windows, sums| unsafe { all_taps(windows, sums) },
+    packed: Some(QUADS),
     ..avx2::LOOPS
 };
+
+/// Packed weights for products of bytes, of which the first must not be negative: inputs plus 128.
+const QUADS: PackedLoops = PackedLoops {
+    form: 2,
+    group: 4,
+    elem_bytes: 1,
+    excess: |zero_point| 128 + zero_point,
+    // SAFETY: as for `LOOPS`.
+    gather: |gather, rows| unsafe { all_bytes(gather, bytemuck::cast_slice_mut(rows)) },
+    // SAFETY: as for `LOOPS`.
+    products: |rows, len, blocks, sums| unsafe { all_packed_products(rows, len, blocks, sums) },
+};
+
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn all_bytes(gather: &Gather<'_>, rows: &mut [u8]) {
+    gather::gather(gather, rows);
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512vl,avx512vnni")]
+fn all_packed_products(rows: &[i16], len: usize, blocks: &[&[i8]], sums: &mut [Sums]) {
+    let mut pairs = blocks.chunks_exact(2).zip(sums.chunks_exact_mut(2));
+    for (blocks, sums) in &mut pairs {
+        packed_products::<2>(rows, len, blocks, sums);
+    }
+    if blocks.len() % 2 == 1 {
+        let last = blocks.len() - 1;
+        packed_products::<1>(rows, len, &blocks[last..], &mut sums[last..]);
+    }
+}
+
+/// The products of a strip with `B` blocks.
+#[inline]
+#[target_feature(enable = "avx512vl,avx512vnni")]
+fn packed_products<const B: usize>(rows: &[i16], len: usize, blocks: &[&[i8]], all_sums: &mut [Sums]) {
+    let quads = len / 4;
+    let Some(input) = bytemuck::cast_slice::<i16, u8>(rows).as_chunks::<4>().0.get(..STRIP * quads) else { return };
+    let mut weights = [&[][..]; B];
+    let mut sums = [[_mm256_setzero_si256(); STRIP]; B];
+    for b in 0..B {
+        let (Some(block), Some(held)) = (blocks.get(b), all_sums.get(b)) else { return };
+        let Some(block) = block.as_chunks::<{ 4 * BLOCK }>().0.get(..quads) else { return };
+        (weights[b], sums[b]) = (block, cast(*held));
+    }
+    for k in 0..quads {
+        for r in 0..STRIP {
+            // SAFETY: quad `k` of row `r`, of rows of `quads` quads.
+            let x = _mm256_set1_epi32(cast(unsafe { *input.as_ptr().add(r * quads + k) }));
+            for b in 0..B {
+                // SAFETY: every block has `quads` quads of each output.
+                let w = cast(unsafe { *weights[b].as_ptr().add(k) });
+                sums[b][r] = _mm256_dpbusd_epi32(sums[b][r], x, w);
+            }
+        }
+    }
+    for (all_sums, sums) in all_sums.iter_mut().zip(sums) {
+        *all_sums = cast(sums);
+    }
+}
 
 dot!("avx512bw,avx512vnni", 32, 4, __m512i, _mm512_setzero_si512, widen, add_codes, add_up);
 outer!("avx512vl,avx512vnni", _mm256_dpwssd_epi32);
@@ -62,5 +124,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
     depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
+    pack: Some(|weights, requantize, packed| portable::packed::pack(&QUADS, weights, requantize, packed)),
     ..avx2::KERNELS
 };

@@ -22,7 +22,7 @@ const fn masks<const L: usize>() -> [[i16; L]; L] {
 
 /// The inner loops of one instruction set, whose other macros and functions have compiled them.
 macro_rules! inner_loops {
-    ($feature:literal, $min_pixels:literal) => {
+    ($feature:literal, $min_pixels:literal, $packed:expr) => {
         /// The inner loops with these vectors. Must be reached through `KERNELS` of this level only.
         pub(in crate::kernels) const LOOPS: InnerLoops = InnerLoops {
             // SAFETY: SSE2 belongs to the baseline of x86-64. Only the kernels of the AVX2 level name its loops, and they
@@ -38,6 +38,7 @@ macro_rules! inner_loops {
             taps: |windows, sums| unsafe { all_taps(windows, sums) },
             // SAFETY: see above.
             add_terms: |terms, data, codes, sums| unsafe { all_terms(terms, data, codes, sums) },
+            packed: $packed,
             requantize: Some(RequantizeLoops {
                 min_pixels: $min_pixels,
                 // SAFETY: see above.

@@ -3,6 +3,7 @@
 mod loops;
 
 pub(super) use loops::LOOPS;
+use loops::PAIRS;
 
 use crate::kernels::Level;
 use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
@@ -45,4 +46,5 @@ pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     add: |args| portable::add::run(args, &LOOPS),
     softmax,
     lookup,
+    pack: Some(|weights, requantize, packed| portable::packed::pack(&PAIRS, weights, requantize, packed)),
 };

@@ -21,7 +21,7 @@ use requantize::{all_codes, tables};
 /// Rows that are multiplied by a panel at a time.
 const PANEL_ROWS: usize = 2;
 
-inner_loops!("sse2", 3);
+inner_loops!("sse2", 3, None);
 dot!("sse2", 8, 2, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
 stage!("sse2", _mm_set1_epi16, alternate);
 taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product);

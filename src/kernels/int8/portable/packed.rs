@@ -1,0 +1,155 @@
+//! Convolution with weights that were packed when the model was loaded.
+//!
+//! ```text
+//! [ line: form | block of 8 outputs | block | ... ]     the last block overlaps its neighbour rather than reach past the end
+//!   a block: offsets [8] as i32, weights [k / G][8][G] as i8, zero from k to the next multiple of 4
+//! ```
+//!
+//! A form is what a level's instructions multiply at a time: G is 2 for products of i16, 4 for products of bytes. Offsets
+//! are what the sums begin with. Rows of a strip of pixels are gathered piece by piece, as the scratch allows; each piece
+//! then meets the weights of some blocks.
+
+use core::array;
+use core::ops::Range;
+
+use super::conv2d::{blocks, store_strip};
+use super::finish::Finish;
+use super::gather::Gather;
+use super::tile::{BLOCK, InnerLoops, STRIP, Sums};
+use crate::kernels::int8::{Conv2d, Requantize};
+
+/// In front of the blocks, in bytes.
+const LINE: usize = 64;
+/// Bytes of the offsets of a block.
+const OFFSETS: usize = BLOCK * size_of::<i32>();
+/// Blocks that a piece of rows meets before the next one is gathered.
+const MAX_BLOCKS: usize = 8;
+/// Fewest pixels that pay for packing.
+const MIN_PIXELS: usize = 16;
+
+/// The inner loops for packed weights of one form.
+pub(in crate::kernels) struct PackedLoops {
+    /// Number of the form, not 0.
+    pub(in crate::kernels) form: u8,
+    /// k that are multiplied at a time.
+    pub(in crate::kernels) group: usize,
+    /// Bytes of an element of a gathered row.
+    pub(in crate::kernels) elem_bytes: usize,
+    /// What elements of gathered rows are larger by than inputs without their zero point, which is given.
+    pub(in crate::kernels) excess: fn(zero_point: i32) -> i32,
+    /// Writes rows, see [`gather`](super::gather::gather), into memory for i16.
+    pub(in crate::kernels) gather: fn(&Gather<'_>, &mut [i16]),
+    /// Adds the products of a strip of rows of `len` elements with the weights of some blocks.
+    pub(in crate::kernels) products: fn(rows: &[i16], len: usize, blocks: &[&[i8]], sums: &mut [Sums]),
+}
+
+/// Packed bytes of `outputs` outputs with `k` weights each over `pixels` pixels or rows; 0 where packing brings nothing.
+pub fn bytes(pixels: usize, outputs: usize, k: usize) -> usize {
+    if pixels < MIN_PIXELS || outputs == 0 {
+        return 0;
+    }
+    outputs.div_ceil(BLOCK).saturating_mul(block_bytes(k)).saturating_add(LINE)
+}
+
+fn block_bytes(k: usize) -> usize {
+    k.next_multiple_of(4).saturating_mul(BLOCK).saturating_add(OFFSETS)
+}
+
+/// Packs weights `[out_c][k]` in the form of `loops`. Nothing is packed for weights with a zero point.
+pub(in crate::kernels) fn pack(loops: &PackedLoops, weights: &[i8], requantize: &Requantize<'_>, packed: &mut [i8]) {
+    let outputs = requantize.bias.len();
+    let (Some(k), Some((line, rest))) =
+        (weights.len().checked_div(outputs), packed.split_at_mut_checked(LINE.min(packed.len())))
+    else {
+        return;
+    };
+    line.fill(0);
+    if requantize.weight_zero_point != 0 {
+        return;
+    }
+    for (first, block) in blocks::<BLOCK>(0..outputs).zip(rest.chunks_exact_mut(block_bytes(k))) {
+        block.fill(0);
+        let (offsets, panel) = block.split_at_mut(OFFSETS);
+        let rows = weights.chunks_exact(k.max(1)).skip(first).take(BLOCK);
+        for (output, (row, offset)) in rows.zip(offsets.as_chunks_mut::<4>().0).enumerate() {
+            for (at, group) in row.chunks(loops.group).enumerate() {
+                let to = (at * BLOCK + output) * loops.group;
+                if let Some(to) = panel.get_mut(to..to + group.len()) {
+                    to.copy_from_slice(group);
+                }
+            }
+            let sum = row.iter().fold(0i32, |sum, &w| sum.wrapping_add(i32::from(w)));
+            *offset =
+                sum.wrapping_mul(-(loops.excess)(requantize.input_zero_point)).to_le_bytes().map(|byte| byte as i8);
+        }
+    }
+    if let Some(form) = line.first_mut() {
+        *form = loops.form as i8;
+    }
+}
+
+/// Computes a convolution with packed weights; false, with nothing computed, where they have another form or there are none.
+pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize) -> bool {
+    let Some(packed_loops) = &loops.packed else { return false };
+    let packed = args.packed;
+    if packed.first() != Some(&(packed_loops.form as i8)) {
+        return false;
+    }
+    let padded = k.next_multiple_of(4);
+    let room = args.scratch.len() * size_of::<i16>() / (STRIP * packed_loops.elem_bytes);
+    let piece = padded.min(room / 4 * 4);
+    if piece == 0 {
+        return false;
+    }
+    let outputs = args.requantize.bias.len();
+    let panels = packed.get(LINE..).unwrap_or_default().chunks(MAX_BLOCKS * block_bytes(k));
+    for (group, panels) in (0..outputs).step_by(MAX_BLOCKS * BLOCK).zip(panels) {
+        let group = group..outputs.min(group + MAX_BLOCKS * BLOCK);
+        some_blocks(args, loops, packed_loops, (k, piece), group, panels);
+    }
+    true
+}
+
+/// The outputs of some blocks, for all pixels.
+fn some_blocks(
+    args: &mut Conv2d<'_>,
+    loops: &'static InnerLoops,
+    packed: &PackedLoops,
+    (k, piece): (usize, usize),
+    outputs: Range<usize>,
+    panels: &[i8],
+) {
+    let requantize = args.requantize;
+    let pixels = args.window.out_h as usize * args.window.out_w as usize;
+    let pitch = requantize.bias.len();
+    // The last block of all reaches back to be whole, not only to where this group begins.
+    let firsts = blocks::<BLOCK>(0..pitch).skip(outputs.start / BLOCK).take(MAX_BLOCKS);
+    let count = firsts.clone().count().min(outputs.len().div_ceil(BLOCK));
+    let blocks: [(&[i8], &[i8]); MAX_BLOCKS] = {
+        let mut blocks = panels.chunks_exact(block_bytes(k)).map(|block| block.split_at(OFFSETS));
+        array::from_fn(|_| blocks.next().unwrap_or_default())
+    };
+    let finishes: [Finish<'_>; MAX_BLOCKS] =
+        array::from_fn(|block| Finish::new(loops, &requantize, firsts.clone().nth(block).unwrap_or(pitch), pixels));
+    for start in (0..pixels).step_by(STRIP) {
+        let strip = start..pixels.min(start + STRIP);
+        let mut sums: [Sums; MAX_BLOCKS] = array::from_fn(|block| [first_sums(blocks[block].0); STRIP]);
+        let sums = sums.get_mut(..count).unwrap_or_default();
+        for from in (0..k).step_by(piece) {
+            let len = piece.min(k.next_multiple_of(4) - from);
+            let gather = Gather::new(args, strip.clone(), (from, len.min(k - from)), len);
+            (packed.gather)(&gather, args.scratch);
+            let parts = blocks.map(|(_, panel)| panel.get(from * BLOCK..(from + len) * BLOCK).unwrap_or_default());
+            (packed.products)(args.scratch, len, parts.get(..count).unwrap_or_default(), sums);
+        }
+        for ((first, finish), sums) in firsts.clone().zip(&finishes).zip(sums) {
+            store_strip(finish, sums, args.pooled, args.output, strip.clone(), (first, pitch));
+        }
+    }
+}
+
+/// What the sums of a block begin with.
+fn first_sums(offsets: &[i8]) -> [i32; BLOCK] {
+    let offsets = offsets.as_chunks::<4>().0;
+    array::from_fn(|i| offsets.get(i).map_or(0, |bytes| i32::from_le_bytes(bytes.map(|byte| byte as u8))))
+}
