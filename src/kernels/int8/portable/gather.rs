@@ -7,7 +7,7 @@ use crate::kernels::int8::Conv2d;
 use crate::tensor::{Taps, Window};
 
 /// Elements that are widened as one vector.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 
 /// Part of the rows of some pixels.
 pub(in crate::kernels) struct Gather<'a> {

@@ -40,7 +40,15 @@ pub(in crate::kernels) struct PackedLoops {
     /// Writes rows, see [`gather`](super::gather::gather), into memory for i16.
     pub(in crate::kernels) gather: fn(&Gather<'_>, &mut [i16]),
     /// Adds the products of a strip of rows of `len` elements with the weights of some blocks.
-    pub(in crate::kernels) products: fn(rows: &[i16], len: usize, blocks: &[&[i8]], sums: &mut [Sums]),
+    pub(in crate::kernels) products: fn(rows: &[i16], len: usize, blocks: &[Block<'_>], sums: &mut [Sums]),
+}
+
+/// Weights of a block, or those of a piece of k.
+#[derive(Clone, Copy, Default)]
+pub(in crate::kernels) struct Block<'a> {
+    /// What sums begin with; nothing where they go on.
+    pub(in crate::kernels) offsets: Option<&'a [[u8; 4]; BLOCK]>,
+    pub(in crate::kernels) weights: &'a [i8],
 }
 
 /// Packed bytes of `outputs` outputs with `k` weights each over `pixels` pixels or rows; 0 where packing brings nothing.
@@ -125,31 +133,26 @@ fn some_blocks(
     // The last block of all reaches back to be whole, not only to where this group begins.
     let firsts = blocks::<BLOCK>(0..pitch).skip(outputs.start / BLOCK).take(MAX_BLOCKS);
     let count = firsts.clone().count().min(outputs.len().div_ceil(BLOCK));
-    let blocks: [(&[i8], &[i8]); MAX_BLOCKS] = {
-        let mut blocks = panels.chunks_exact(block_bytes(k)).map(|block| block.split_at(OFFSETS));
-        array::from_fn(|_| blocks.next().unwrap_or_default())
-    };
+    let mut panels = panels.chunks_exact(block_bytes(k)).map(|block| block.split_at(OFFSETS));
+    let panels: [(&[i8], &[i8]); MAX_BLOCKS] = array::from_fn(|_| panels.next().unwrap_or_default());
+    let mut sums = [[[0; BLOCK]; STRIP]; MAX_BLOCKS];
+    let sums = sums.get_mut(..count).unwrap_or_default();
     let finishes: [Finish<'_>; MAX_BLOCKS] =
         array::from_fn(|block| Finish::new(loops, &requantize, firsts.clone().nth(block).unwrap_or(pitch), pixels));
     for start in (0..pixels).step_by(STRIP) {
         let strip = start..pixels.min(start + STRIP);
-        let mut sums: [Sums; MAX_BLOCKS] = array::from_fn(|block| [first_sums(blocks[block].0); STRIP]);
-        let sums = sums.get_mut(..count).unwrap_or_default();
         for from in (0..k).step_by(piece) {
             let len = piece.min(k.next_multiple_of(4) - from);
             let gather = Gather::new(args, strip.clone(), (from, len.min(k - from)), len);
             (packed.gather)(&gather, args.scratch);
-            let parts = blocks.map(|(_, panel)| panel.get(from * BLOCK..(from + len) * BLOCK).unwrap_or_default());
-            (packed.products)(args.scratch, len, parts.get(..count).unwrap_or_default(), sums);
+            let blocks = panels.map(|(offsets, panel)| Block {
+                offsets: if from == 0 { bytemuck::cast_slice(offsets).first_chunk() } else { None },
+                weights: panel.get(from * BLOCK..(from + len) * BLOCK).unwrap_or_default(),
+            });
+            (packed.products)(args.scratch, len, blocks.get(..count).unwrap_or_default(), sums);
         }
-        for ((first, finish), sums) in firsts.clone().zip(&finishes).zip(sums) {
+        for ((first, finish), sums) in firsts.clone().zip(&finishes).zip(&*sums) {
             store_strip(finish, sums, args.pooled, args.output, strip.clone(), (first, pitch));
         }
     }
-}
-
-/// What the sums of a block begin with.
-fn first_sums(offsets: &[i8]) -> [i32; BLOCK] {
-    let offsets = offsets.as_chunks::<4>().0;
-    array::from_fn(|i| offsets.get(i).map_or(0, |bytes| i32::from_le_bytes(bytes.map(|byte| byte as u8))))
 }

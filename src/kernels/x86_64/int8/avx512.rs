@@ -11,7 +11,7 @@ use bytemuck::{cast, cast_mut};
 use super::{avx2, masks, sse2};
 use crate::kernels::Level;
 use crate::kernels::int8::portable::gather::{self, Gather};
-use crate::kernels::int8::portable::packed::PackedLoops;
+use crate::kernels::int8::portable::packed::{Block, PackedLoops};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
 
@@ -46,7 +46,7 @@ fn all_bytes(gather: &Gather<'_>, rows: &mut [u8]) {
 
 #[inline(never)]
 #[target_feature(enable = "avx512vl,avx512vnni")]
-fn all_packed_products(rows: &[i16], len: usize, blocks: &[&[i8]], sums: &mut [Sums]) {
+fn all_packed_products(rows: &[i16], len: usize, blocks: &[Block<'_>], sums: &mut [Sums]) {
     let mut pairs = blocks.chunks_exact(2).zip(sums.chunks_exact_mut(2));
     for (blocks, sums) in &mut pairs {
         packed_products::<2>(rows, len, blocks, sums);
@@ -60,15 +60,19 @@ fn all_packed_products(rows: &[i16], len: usize, blocks: &[&[i8]], sums: &mut [S
 /// The products of a strip with `B` blocks.
 #[inline]
 #[target_feature(enable = "avx512vl,avx512vnni")]
-fn packed_products<const B: usize>(rows: &[i16], len: usize, blocks: &[&[i8]], all_sums: &mut [Sums]) {
+fn packed_products<const B: usize>(rows: &[i16], len: usize, blocks: &[Block<'_>], all_sums: &mut [Sums]) {
     let quads = len / 4;
     let Some(input) = bytemuck::cast_slice::<i16, u8>(rows).as_chunks::<4>().0.get(..STRIP * quads) else { return };
     let mut weights = [&[][..]; B];
     let mut sums = [[_mm256_setzero_si256(); STRIP]; B];
     for b in 0..B {
         let (Some(block), Some(held)) = (blocks.get(b), all_sums.get(b)) else { return };
-        let Some(block) = block.as_chunks::<{ 4 * BLOCK }>().0.get(..quads) else { return };
-        (weights[b], sums[b]) = (block, cast(*held));
+        let Some(quads) = block.weights.as_chunks::<{ 4 * BLOCK }>().0.get(..quads) else { return };
+        weights[b] = quads;
+        sums[b] = match block.offsets {
+            Some(offsets) => [cast(*offsets); STRIP],
+            None => cast(*held),
+        };
     }
     for k in 0..quads {
         for r in 0..STRIP {

@@ -103,7 +103,7 @@ macro_rules! dot {
             // SAFETY: `are_inside` has found all rows and all weights.
             unsafe {
                 match sums.len() {
-                    1 => tiles::<1, 4>(products, sums),
+                    1 => tiles::<1, 8>(products, sums),
                     2 => tiles::<2, 4>(products, sums),
                     3 => tiles::<3, 4>(products, sums),
                     _ => tiles::<4, $outputs>(products, sums),

@@ -17,7 +17,7 @@ use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::{Channels, largest};
 use crate::kernels::int8::portable::gather::{self, Gather};
-use crate::kernels::int8::portable::packed::PackedLoops;
+use crate::kernels::int8::portable::packed::{Block, PackedLoops};
 use crate::kernels::int8::portable::tile::{
     BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Tables, Windows,
 };
@@ -42,12 +42,15 @@ pub(super) const PAIRS: PackedLoops = PackedLoops {
 
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-fn all_packed_products(rows: &[i16], len: usize, blocks: &[&[i8]], all_sums: &mut [Sums]) {
+fn all_packed_products(rows: &[i16], len: usize, blocks: &[Block<'_>], all_sums: &mut [Sums]) {
     let pairs = len / 2;
     let Some(input) = rows.as_chunks::<2>().0.get(..STRIP * pairs) else { return };
     for (block, all_sums) in blocks.iter().zip(all_sums) {
-        let Some(weights) = block.as_chunks::<{ 2 * BLOCK }>().0.get(..pairs) else { return };
-        let mut sums: [__m256i; STRIP] = cast(*all_sums);
+        let Some(weights) = block.weights.as_chunks::<{ 2 * BLOCK }>().0.get(..pairs) else { return };
+        let mut sums = match block.offsets {
+            Some(offsets) => [cast(*offsets); STRIP],
+            None => cast(*all_sums),
+        };
         for (k, weights) in weights.iter().enumerate() {
             let weights = widen(*weights);
             for (r, sum) in sums.iter_mut().enumerate() {
