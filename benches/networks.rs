@@ -1,4 +1,5 @@
-//! Whole networks, float and int8, at every level that this CPU supports: `net/<model>/<level>`.
+//! Whole networks, float and int8, at every level that this CPU supports: `net/<model>/<level>`. Throughput counts a
+//! multiply-add as two operations, so that Gelem/s is GFLOP/s, or GOP/s.
 //!
 //! Models of `../shared/models` are measured where that folder is present, else the digit classifiers of the repository.
 //! `cargo bench --bench networks -- mnist_cnn` runs the models with that name.
@@ -7,7 +8,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use netkit::kernels::{self, Level};
 use netkit::{MemoryPlan, Model, Network};
 
@@ -52,7 +53,7 @@ fn run(c: &mut Criterion, path: &Path, level: Level) {
     let outputs = plan.output.elements().expect("output") as usize;
     let name = path.file_stem().expect("name").to_string_lossy();
     let mut group = c.benchmark_group(format!("net/{name}"));
-    group.sample_size(20).measurement_time(Duration::from_secs(3));
+    group.throughput(Throughput::Elements(2 * plan.macs)).sample_size(20).measurement_time(Duration::from_secs(3));
     let bits = (0..inputs).map(|i| i.wrapping_mul(2_654_435_761));
     if plan.input_quant.is_some() {
         let input: Vec<i8> = bits.map(|bits| (bits >> 24) as i8).collect();
