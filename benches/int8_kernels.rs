@@ -10,7 +10,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use netkit::kernels::int8::args::{conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems};
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, table};
-use netkit::kernels::supported_levels;
+use netkit::kernels::{KernelPitch, supported_levels};
 use netkit::tensor::{Padding, Shape, Window};
 
 /// Runs `kernel` at every level as `name/level`.
@@ -76,6 +76,7 @@ fn conv2d(c: &mut Criterion, name: &str, window: Window) {
             window,
             input: &input,
             weights: &weights,
+            kernel_pitch: KernelPitch::dense(&window),
             requantize: tables.requantize(),
             pooled: false,
             scratch: &mut scratch,

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use netkit::kernels::args::Columns;
 use netkit::kernels::{
-    Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d, conv2d_scratch_elems,
+    Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, KernelPitch, Kernels, Pool2d, conv2d_scratch_elems,
     dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, supported_levels, table,
 };
 use netkit::tensor::{Padding, Shape, Window};
@@ -51,6 +51,7 @@ fn conv2d(c: &mut Criterion, name: &str, window: Window) {
             window,
             input: &input,
             weights: &weights,
+            kernel_pitch: KernelPitch::dense(&window),
             packed: &[],
             epilogue: epilogue(&bias, Activation::Relu),
             columns: Columns { pitch: window.out_c as usize, first: 0 },

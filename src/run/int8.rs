@@ -70,6 +70,7 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
         window: step.window,
         input: io.input,
         weights: channel_weights(step, constants)?,
+        kernel_pitch: step.kernel_pitch(),
         requantize: requantize(step, constants)?,
         pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
@@ -124,7 +125,7 @@ fn softmax(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, 
 
 /// The weights of all output channels.
 fn channel_weights<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
-    part(constants.weights, step.weights, step.weights_per_channel().checked_mul(step.window.out_c as usize)?)
+    step.filters(constants.weights).map(|filters| filters.weights)
 }
 
 fn requantize<'c>(step: &Step, constants: Constants<'c>) -> Option<Requantize<'c>> {

@@ -6,11 +6,13 @@ use netkit::kernels::int8::args::{
 };
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Softmax};
+use netkit::kernels::{KernelPitch, Level};
 use netkit::tensor::Window;
 use proptest::prelude::*;
 
 use crate::Case;
 use crate::args::{Finish, Tables, Values, channels, finish, seed, window, zero_point};
+use crate::grown::{Edges, edges};
 
 fn in_elems(window: &Window) -> usize {
     (window.in_h * window.in_w * window.in_c) as usize
@@ -61,6 +63,62 @@ impl Case for ConvCase {
             window,
             input: input.slice(),
             weights: weights.slice(),
+            kernel_pitch: KernelPitch::dense(&window),
+            requantize: tables.requantize(&self.finish),
+            pooled: self.pooled,
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+}
+
+/// A kernel with zeros around it: the reference computes all of it, the others the part inside.
+#[derive(Debug)]
+pub(crate) struct GrownConvCase {
+    inner: Window,
+    edges: Edges,
+    pooled: bool,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for GrownConvCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(4, false), edges(), any::<bool>(), finish(100), seed())
+            .prop_map(|(inner, edges, pooled, finish, seed)| {
+                let (inner, pooled) = pooling(inner, pooled, conv2d_can_pool);
+                Self { inner, edges, pooled, finish, seed }
+            })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let part = self.run_part(kernels, true);
+        if kernels.level == Level::Reference {
+            assert_eq!(part, self.run_part(kernels, false));
+        }
+        part
+    }
+}
+
+impl GrownConvCase {
+    fn run_part(&self, kernels: &Kernels, is_part: bool) -> Vec<i8> {
+        let (inner, mut values) = (self.inner, Values::new(self.seed));
+        let input = values.codes(in_elems(&inner));
+        let (outer, first) = self.edges.around(inner);
+        let weights = values.codes((outer.out_c * outer.kernel_h * outer.kernel_w * outer.in_c) as usize);
+        let mut weights = weights.slice().to_vec();
+        self.edges.clear(&inner, &outer, &mut weights, &[0]);
+        let tables = Tables::new(&mut values, inner.out_c as usize, &self.finish);
+        let (window, first) = if is_part { (inner, first) } else { (outer, 0) };
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
+        let mut output = values.codes(pooled_elems(&inner, self.pooled));
+        (kernels.conv2d)(&mut Conv2d {
+            window,
+            input: input.slice(),
+            weights: &weights[first..],
+            kernel_pitch: KernelPitch::dense(&outer),
             requantize: tables.requantize(&self.finish),
             pooled: self.pooled,
             scratch: scratch.slice_mut(),
