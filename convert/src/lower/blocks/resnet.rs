@@ -5,7 +5,7 @@ use crate::lower::fuse::{orders, origin_down_to};
 use crate::lower::ir::{Activation, Conv, Extent, Id, Ir, Kind, Op, Origin, Window};
 
 /// Recognises the ReLU behind the sum.
-pub fn recognise(ir: &mut Ir, id: Id, reads: &[usize]) -> bool {
+pub fn recognise(ir: &mut Ir, id: Id, reads: &[usize], may_split: bool) -> bool {
     let Kind::Affine(affine) = &ir.ops[id].kind else { return false };
     let sum = ir.input(id);
     let is_end = affine.activation == Activation::Relu && affine.is_plain();
@@ -14,11 +14,15 @@ pub fn recognise(ir: &mut Ir, id: Id, reads: &[usize]) -> bool {
     }
     let matched = orders(ir, sum).into_iter().find_map(|(main, shortcut)| block(ir, main, shortcut, reads));
     let Some((convolutions, shortcut, x)) = matched else { return false };
+    let splits = convolutions[0].window.before != (1, 1) && convolutions[0].quant.is_none();
+    if splits && !may_split {
+        return false;
+    }
     let origin = origin_down_to(ir, id, x).by("recognised as a ResNet basic block");
-    if convolutions[0].window.before == (1, 1) || convolutions[0].quant.is_some() {
-        ir.replace(id, Kind::ResnetBlock(Box::new(convolutions), shortcut), vec![x], origin);
-    } else {
+    if splits {
         behind_its_first(ir, id, convolutions, shortcut, (x, origin));
+    } else {
+        ir.replace(id, Kind::ResnetBlock(Box::new(convolutions), shortcut), vec![x], origin);
     }
     true
 }
