@@ -10,6 +10,8 @@ use std::fmt::Debug;
 mod args;
 #[path = "int8_kernels_match/cases.rs"]
 mod cases;
+#[path = "kernels_match/grown.rs"]
+mod grown;
 mod guarded;
 #[path = "int8_kernels_match/models.rs"]
 mod models;
@@ -19,7 +21,9 @@ use netkit::kernels::{Level, supported_levels};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
 
-use cases::{AddCase, AvgPoolCase, ConvCase, DenseCase, DepthwiseCase, LookupCase, MaxPoolCase, SoftmaxCase};
+use cases::{
+    AddCase, AvgPoolCase, ConvCase, DenseCase, DepthwiseCase, GrownConvCase, LookupCase, MaxPoolCase, SoftmaxCase,
+};
 
 /// One set of arguments for one kernel.
 trait Case: Debug + Sized + 'static {
@@ -63,6 +67,11 @@ macro_rules! every_level_matches_the_reference {
             let Kernels { level: _, pack: _, $($kernel: _),* } = *table(Level::Reference);
         }
     };
+}
+
+#[test]
+fn what_is_zero_around_a_kernel_may_be_left_out() {
+    check::<GrownConvCase>(400);
 }
 
 every_level_matches_the_reference! {

@@ -10,6 +10,8 @@ use std::fmt::Debug;
 mod args;
 #[path = "kernels_match/elementwise.rs"]
 mod elementwise;
+#[path = "kernels_match/grown.rs"]
+mod grown;
 mod guarded;
 #[path = "kernels_match/special.rs"]
 mod special;
@@ -22,7 +24,7 @@ use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
 
 use args::SENTINEL;
 use elementwise::{ActivateCase, AddCase, BatchNormCase, GrnCase, LayerNormCase, SoftmaxCase, UpsampleCase};
-use windows::{AvgPoolCase, ConvCase, DenseCase, DepthwiseCase, MaxPoolCase};
+use windows::{AvgPoolCase, ConvCase, DenseCase, DepthwiseCase, GrownConvCase, MaxPoolCase};
 
 /// One set of arguments for one kernel.
 trait Case: Debug + Sized + 'static {
@@ -93,6 +95,11 @@ macro_rules! every_level_matches_the_reference {
             let Kernels { level: _, $($kernel: _),* } = *table(Level::Reference);
         }
     };
+}
+
+#[test]
+fn what_is_zero_around_a_kernel_may_be_left_out() {
+    check::<GrownConvCase>(400);
 }
 
 every_level_matches_the_reference! {

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::Criterion;
 use netkit::kernels::args::Columns;
-use netkit::kernels::{self, int8};
+use netkit::kernels::{self, KernelPitch, int8};
 use netkit::tensor::Window;
 
 use crate::setup::{self, Tables, Work, codes, input_elems, name_of, output_elems, relu, values, window};
@@ -35,6 +35,7 @@ fn float(c: &mut Criterion, name: &str, work: Work, window: Window, weights: u32
             window,
             input: &input,
             weights: &weights,
+            kernel_pitch: KernelPitch::dense(&window),
             packed: &[],
             epilogue: relu(&bias),
             columns: Columns { pitch: window.out_c as usize, first: 0 },
@@ -53,6 +54,7 @@ fn int8(c: &mut Criterion, name: &str, work: Work, window: Window, weights: u32)
             window,
             input: &input,
             weights: &weights,
+            kernel_pitch: KernelPitch::dense(&window),
             packed: &[],
             requantize: tables.relu(),
             pooled: false,

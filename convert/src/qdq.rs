@@ -15,7 +15,7 @@ use netkit::format::records::{ActivationCode, DepthwiseConv2d};
 use netkit_quantize::assemble::QuantizedLayer;
 use netkit_quantize::error::{Error, Refusal as LayerRefusal};
 use netkit_quantize::form::{activation, form};
-use netkit_quantize::given::{self, Given};
+use netkit_quantize::given::{self, Given, GivenLinear};
 
 use crate::graph::{Graph, Node, ValueId};
 use crate::lower::{Lowered, Options, lower};
@@ -25,9 +25,12 @@ use crate::proof::{InputKind, ProofError, Reference};
 use crate::refusal::Refusal;
 use crate::tensor::ElementType;
 
-/// An output may be so many steps from that of the source, which rounds real numbers where int8 rounds integers; and a bit
-/// for the comparison in floats.
-const STEPS_APART: f64 = 2.01;
+/// An output may be so many steps from that of the source, which rounds real numbers where int8 rounds integers,
+const STEPS_APART: f64 = 2.0;
+/// or so many for the square root of the number of roundings, which add up like steps of a random walk;
+const STEPS_OF_ROUNDINGS: f64 = 1.2;
+/// and a bit for the comparison in floats.
+const STEPS_IN_FLOATS: f64 = 0.01;
 /// The largest code of a weight.
 const LARGEST_CODE: f32 = 127.0;
 
@@ -67,6 +70,8 @@ pub struct Source {
     pub notes: Notes,
     /// The graph without quantisation.
     float: Graph,
+    /// The same with a ReLU wherever the least code is that of 0, which quantisers leave out in front of it.
+    bent: Graph,
     scales: Scales,
     /// Scale and zero point of the input and of the output.
     ends: [QuantParams; 2],
@@ -75,7 +80,7 @@ pub struct Source {
 impl Source {
     /// A graph that [`is_quantized`].
     pub fn of(graph: Graph, notes: Notes) -> Result<Self, Vec<Refusal>> {
-        let (float, scales) = without_quantization(&graph, &notes.dequantized)?;
+        let (float, bent, scales) = without_quantization(&graph, &notes.dequantized)?;
         let (Some(input), Some(output)) = (float.inputs.first(), float.outputs.first()) else {
             return Err(vec![refusal(&graph, "a graph without an input or an output".into())]);
         };
@@ -93,13 +98,30 @@ impl Source {
             params.ok_or_else(|| vec![refusal(&graph, format!("an {end} that is not quantised"))])
         };
         let ends = [params(*input, "input")?, params(origin, "output")?];
-        Ok(Self { graph, notes, float, scales, ends })
+        Ok(Self { graph, notes, float, bent, scales, ends })
     }
 
     /// Lowers the graph to an int8 network, or tells everything that stands in the way.
     pub fn lower(&self, options: Options) -> Result<Lowered, Vec<Refusal>> {
-        // A product of two layers has no scales.
-        let mut lowered = lower(&self.float, Options { keeps_linear_layers: true, ..options })?;
+        // Blocks need their ReLUs; layers of their own may have no place for one.
+        let mut told = None;
+        for float in [&self.bent, &self.float] {
+            // A product of two layers has no scales.
+            match lower(float, Options { keeps_linear_layers: true, ..options }) {
+                Ok(lowered) => match self.with_codes(lowered) {
+                    Ok(lowered) => return Ok(lowered),
+                    // Of a graph that has layers it tells more than what has none.
+                    Err(refusals) => told = Some(refusals),
+                },
+                Err(refusals) => {
+                    told.get_or_insert(refusals);
+                }
+            }
+        }
+        Err(told.unwrap_or_default())
+    }
+
+    fn with_codes(&self, mut lowered: Lowered) -> Result<Lowered, Vec<Refusal>> {
         lowered.fates.iter_mut().zip(&self.graph.nodes).for_each(|(fate, node)| fate.op.clone_from(&node.op));
         lowered.network = self.int8(&lowered.network)?;
         Ok(lowered)
@@ -132,7 +154,8 @@ impl Reference for Source {
     }
 
     fn slack(&self) -> f64 {
-        STEPS_APART
+        let roundings = self.graph.nodes.iter().filter(|node| node.op == "QuantizeLinear").count();
+        STEPS_APART.max(STEPS_OF_ROUNDINGS * (roundings as f64).sqrt()) + STEPS_IN_FLOATS
     }
 }
 
@@ -142,12 +165,13 @@ fn refusal(graph: &Graph, found: String) -> Refusal {
     Refusal { node, op: "model".into(), found, reason: "it has no int8 form".into(), advice: None }
 }
 
-/// The graph without quantisation, and what that said. Nodes keep their places.
+/// The graph without quantisation, the same with the ReLUs that it implies, and what it said. Nodes keep their places.
 fn without_quantization(
     graph: &Graph,
     constants: &BTreeMap<String, Vec<f32>>,
-) -> Result<(Graph, Scales), Vec<Refusal>> {
+) -> Result<(Graph, Graph, Scales), Vec<Refusal>> {
     let mut float = graph.clone();
+    let mut bends = Vec::new();
     let mut scales = Scales { constants: constants.clone(), ..Scales::default() };
     let mut refusals = Vec::new();
     let producers = graph.producers();
@@ -155,6 +179,10 @@ fn without_quantization(
         let source = node.inputs.first().copied().flatten();
         let replaced = match (node.op.as_str(), source) {
             ("QuantizeLinear", Some(source)) => params(graph, node).map(|params| {
+                let producer = producers[source.0 as usize].map(|index| graph.nodes[index].op.as_str());
+                if params.zero_point == i32::from(i8::MIN) && matches!(producer, Some("Conv" | "Add")) {
+                    bends.push(index);
+                }
                 // The last word counts where a value is quantised twice; the proof tells whether that is right.
                 scales.activations.insert(source, params);
                 true
@@ -177,7 +205,12 @@ fn without_quantization(
             }),
         }
     }
-    if refusals.is_empty() { Ok((float, scales)) } else { Err(refusals) }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let mut bent = float.clone();
+    bends.into_iter().for_each(|index| bent.nodes[index].op = "Relu".into());
+    Ok((float, bent, scales))
 }
 
 /// Makes a node hand on its first input.
@@ -234,13 +267,13 @@ impl Source {
         for layer in &network.layers {
             let output = self.output(layer);
             layers.push(layer.clone());
-            given.push(output.and_then(|output| Some(Given { output, weights: self.weights(layer)? })));
+            given.push(self.given(layer, output));
             if let (Layer::AvgPool2d(_) | Layer::MaxPool2d(_), Some(output)) = (layer.record, output)
                 && output != running
             {
                 let channels = self.channels(layer);
                 layers.push(rescaling(layer, channels));
-                given.push(Some(Given { output, weights: vec![1.0 / LARGEST_CODE] }));
+                given.push(Some(GivenLinear { output, weights: vec![1.0 / LARGEST_CODE] }.into()));
             }
             running = output.unwrap_or(running);
         }
@@ -255,15 +288,68 @@ impl Source {
         if is_softmax { stated.next().copied() } else { stated.next_back().copied() }
     }
 
-    /// Scales of the weights.
-    fn weights(&self, layer: &NetworkLayer) -> Option<Vec<f32>> {
-        let of_node = |&node: &usize| {
-            let node = &self.float.nodes[node];
-            let weights = (*node.inputs.get(1)?)?;
-            let is_product = matches!(node.op.as_str(), "Conv" | "Gemm" | "MatMul");
-            is_product.then(|| self.scales.constants.get(&self.float.value(weights).name))?.cloned()
+    /// What the graph says about a layer whose result has these parameters.
+    fn given(&self, layer: &NetworkLayer, output: Option<QuantParams>) -> Option<Given> {
+        match layer.record {
+            Layer::MobilenetV4Uib(_) => self.block(layer, self.products(layer)),
+            Layer::ResnetBasicBlock(_) => {
+                // The two 3x3 convolutions follow each other; the projection may stand anywhere.
+                let mut products = self.products(layer);
+                products.sort_by_key(|&node| self.is_pointwise(node));
+                self.block(layer, products)
+            }
+            _ => {
+                let weights = layer.nodes.iter().find_map(|&node| self.weights(node))?;
+                Some(GivenLinear { output: output?, weights }.into())
+            }
+        }
+    }
+
+    /// What it says about a block with these products.
+    fn block(&self, layer: &NetworkLayer, products: Vec<usize>) -> Option<Given> {
+        let linear = |node| Some(GivenLinear { output: self.result(node)?, weights: self.weights(node)? });
+        let linears = products.into_iter().map(linear).collect::<Option<_>>()?;
+        let sum = layer.nodes.iter().find(|&&node| self.float.nodes[node].op == "Add");
+        let sum = match sum {
+            Some(&node) => Some(self.result(node)?),
+            None => None,
         };
-        layer.nodes.iter().find_map(of_node)
+        Some(Given { linears, sum })
+    }
+
+    /// The nodes of a layer that have weights, in the order of the graph.
+    fn products(&self, layer: &NetworkLayer) -> Vec<usize> {
+        layer.nodes.iter().copied().filter(|&node| self.weights(node).is_some()).collect()
+    }
+
+    /// Whether the kernel of a convolution is a single tap.
+    fn is_pointwise(&self, node: usize) -> bool {
+        let weights = self.float.nodes[node].inputs.get(1).copied().flatten();
+        let shape = weights.and_then(|id| self.float.value(id).shape.as_ref());
+        shape.is_some_and(|shape| shape[2..].iter().all(|&extent| extent == 1))
+    }
+
+    /// Scale and zero point of the result of a node, behind the activation that follows it.
+    fn result(&self, node: usize) -> Option<QuantParams> {
+        let mut stated = None;
+        let mut next = Some(node);
+        while let Some(node) = next {
+            let result = self.float.nodes[node].outputs.first().copied().flatten()?;
+            stated = self.scales.activations.get(&result).copied().or(stated);
+            let follows = |node: &Node| {
+                matches!(node.op.as_str(), "Identity" | "Relu" | "Clip") && node.inputs.first() == Some(&Some(result))
+            };
+            next = self.float.nodes.iter().position(follows);
+        }
+        stated
+    }
+
+    /// Scales of the weights of a node.
+    fn weights(&self, node: usize) -> Option<Vec<f32>> {
+        let node = &self.float.nodes[node];
+        let weights = (*node.inputs.get(1)?)?;
+        let is_product = matches!(node.op.as_str(), "Conv" | "Gemm" | "MatMul");
+        is_product.then(|| self.scales.constants.get(&self.float.value(weights).name))?.cloned()
     }
 
     /// Channels of a pool's result, which is [N, C, H, W] in the graph.
@@ -331,7 +417,9 @@ fn rescaling(behind: &NetworkLayer, channels: usize) -> NetworkLayer {
 /// What stands in the way of a layer, told about the node that it computes.
 fn of_layer(refusal: &LayerRefusal, network: &Network, float: &Graph) -> Refusal {
     let layer = refusal.layer.and_then(|index| network.layers.get(index));
-    let node = layer.and_then(|layer| layer.nodes.first()).map(|&index| &float.nodes[index]);
+    let nodes = layer.iter().flat_map(|layer| &layer.nodes).map(|&index| &float.nodes[index]);
+    // Of a block, the sum.
+    let node = nodes.clone().find(|node| node.op == "Add").or_else(|| nodes.clone().next());
     Refusal {
         node: node.map_or_else(|| network.output.name.clone(), |node| node.name.clone()),
         op: node.map_or_else(|| "model".into(), |node| node.op.clone()),

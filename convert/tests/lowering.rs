@@ -292,6 +292,33 @@ fn a_basic_block_is_one_layer_only_if_everything_agrees() {
     assert!(refused.is_err(), "a sigmoid cannot be undone");
 }
 
+/// TensorFlow pads a strided convolution behind the map only.
+#[test]
+fn a_block_padded_behind_the_map_has_its_first_convolution_before_it() {
+    let (mut b, x) = Builder::new(&[1, 2, 4, 6]);
+    let shape = [1, 3, 2, 3];
+    let c = b.conv(x, &[3, 2, 3, 3], &[("pads", ints(&[0, 0, 1, 1])), ("strides", ints(&[2, 2]))], &shape);
+    let r = b.op("Relu", &[c], &[], &shape);
+    let d = b.conv(r, &[3, 3, 3, 3], &[same3()], &shape);
+    let s = b.conv(x, &[3, 2, 1, 1], &[("strides", ints(&[2, 2]))], &shape);
+    let sum = b.op("Add", &[s, d], &[], &shape);
+    let y = b.op("Relu", &[sum], &[], &shape);
+    let lowered = lowered(&b.finish(y));
+    assert_eq!(kinds(&lowered), [2, 10]);
+    let record = conv2d(&lowered, 0);
+    assert_eq!((record.kernel_size, record.stride, record.filters), (3, 2, 5));
+    assert_eq!((record.pad_h, record.pad_w, record.pad_extra), (0, 0, 0x11));
+    // What the shortcut reads: channel 1 of the pixel where the window begins.
+    let mut tap = [0.0; 18];
+    tap[1] = 1.0;
+    assert_eq!(weights(&lowered, 0)[4 * 18..], tap);
+    let Layer::ResnetBasicBlock(block) = lowered.network.layers[1].record else { panic!("no block") };
+    assert_eq!((block.in_channels, block.out_channels, block.stride), (5, 3, 1));
+    let first = weights(&lowered, 1);
+    assert_eq!((first.len(), first.iter().filter(|&&weight| weight != 0.0).count()), (3 * 9 * 5, 3));
+    assert_eq!((first[4 * 5], first[45 + 4 * 5 + 1], first[90 + 4 * 5 + 2]), (1.0, 1.0, 1.0));
+}
+
 #[test]
 fn a_block_whose_inside_is_read_elsewhere_is_not_taken() {
     let shape = [1, 2, 4, 5];

@@ -22,13 +22,6 @@ def resnet_projection_stride2(rng):
 
 
 @recipe
-def resnet_shifted(rng):
-    """Even and odd sizes whose padding lies behind the map only."""
-    net = cnn(rng, 8, 7, 3).resnet_shifted(4, stride=2).resnet_shifted(4, stride=1)
-    return finish(net, rng, large=4)
-
-
-@recipe
 def resnet_projection_same_channels(rng):
     """Stride alone asks for the projection."""
     return finish(cnn(rng, 5, 5, 4).add(r.resnet(4, 4, stride=2)), rng, large=4)

@@ -39,11 +39,19 @@ def activations_cnn(rng):
 
 
 @recipe
-def conv_rectangular(rng):
-    """Tall, wide and flat kernels, strided and padded; enough pixels for panels of weights."""
-    net = cnn(rng, 13, 12, 2).conv_rectangular((5, 2), 17, r.RELU, 2, (1, 0, 2, 1))
-    net.conv_rectangular((1, 3), 6, pads=(0, 1)).conv_rectangular((3, 1), 33, r.RELU)
+def conv_grown(rng):
+    """Tall, wide and flat kernels grown with zeros, strided and padded; enough pixels for panels of weights."""
+    net = cnn(rng, 13, 12, 2).conv_grown(5, slice(5), slice(1, 3), 17, r.RELU, 2, (1, 1, 2, 3))
+    net.conv_grown(3, slice(1, 2), slice(3), 6, pads=1).conv_grown(3, slice(3), slice(1, 2), 33, r.RELU, pads=(0, 1))
     return finish(net, rng, large=4)
+
+
+@recipe
+def conv_grown_edges(rng):
+    """Zeros before the map that padding does not cover, a single tap in the middle, and nothing but zeros."""
+    net = cnn(rng, 7, 9, 5).conv_grown(4, slice(2, 4), slice(3, 4), 9, r.RELU, 1, (1, 2, 1, 2))
+    net.conv_grown(3, slice(1, 2), slice(1, 2), 8, pads=1).conv_grown(3, slice(0), slice(0), 3, r.SIGMOID, pads=1)
+    return finish(net.add(r.conv2d(2, 5)), rng, large=4)
 
 
 @recipe

@@ -14,11 +14,19 @@ def _activation(rng, activation, alpha=0.0):
 
 
 @recipe
-def conv_rectangular_int8(rng):
-    """Tall, wide and flat kernels, strided and padded."""
-    net = cnn(rng, 9, 8, 2).conv_rectangular((5, 2), 4, r.RELU, 2, (1, 0, 2, 1))
-    net.conv_rectangular((1, 3), 6, pads=(0, 1)).conv_rectangular((3, 1), 9, r.RELU)
+def conv_grown_int8(rng):
+    """Tall, wide and flat kernels grown with zeros, strided and padded."""
+    net = cnn(rng, 9, 8, 2).conv_grown(5, slice(5), slice(1, 3), 4, r.RELU, 2, (1, 1, 2, 3))
+    net.conv_grown(3, slice(1, 2), slice(3), 6, pads=1).conv_grown(3, slice(3), slice(1, 2), 9, r.RELU, pads=(0, 1))
     return quantised(net, rng)
+
+
+@recipe
+def conv_grown_edges_int8(rng):
+    """Zeros before the map that padding does not cover, long rows of weights with gaps, a pool behind single taps."""
+    net = cnn(rng, 8, 10, 1).conv_grown(3, slice(1, 2), slice(1, 2), 9, r.RELU, pads=1)
+    net.conv_grown(4, slice(2, 4), slice(1, 4), 33, r.RELU, 1, (1, 2, 1, 2)).add(r.max_pool(2, 2))
+    return quantised(net.conv_grown(3, slice(1, 3), slice(1, 3), 5, pads=1), rng)
 
 
 @recipe

@@ -19,7 +19,7 @@ use super::ops::{Refusal, say};
 use super::raw::Span;
 use super::tensor::{self, nk_tensor, nk_tensor_t};
 use crate::kernels::args::Columns;
-use crate::kernels::{Activation, Conv2d, DepthwiseConv2d, Epilogue};
+use crate::kernels::{Activation, Conv2d, DepthwiseConv2d, Epilogue, KernelPitch};
 use crate::tensor::{Window, checked_product};
 
 /// A convolution with a square kernel.
@@ -154,6 +154,7 @@ unsafe fn conv2d(conv: &nk_conv2d, input: &nk_tensor, output: &nk_tensor) -> Res
         input: buffers.input,
         weights: buffers.weights,
         packed: &[],
+        kernel_pitch: KernelPitch::dense(&window),
         epilogue: plain(buffers.bias),
         columns: Columns { pitch: window.out_c as usize, first: 0 },
         scratch: &mut [],

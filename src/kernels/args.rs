@@ -48,6 +48,60 @@ pub struct Columns {
     pub first: usize,
 }
 
+/// How the weights of a convolution lie: row `y` of filter `o` begins at element `o * filter + y * row`, and the columns of
+/// a row follow each other. There are gaps where the window has a part of the kernel only, because the rest of it is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelPitch {
+    /// Elements from one filter to the next.
+    pub filter: usize,
+    /// Elements from one row of a filter to the next.
+    pub row: usize,
+}
+
+impl KernelPitch {
+    /// A kernel without gaps.
+    pub const fn dense(window: &Window) -> Self {
+        let row = window.kernel_w as usize * window.in_c as usize;
+        Self { filter: window.kernel_h as usize * row, row }
+    }
+}
+
+/// The weights of some filters.
+#[derive(Clone, Copy, Debug)]
+pub struct Filters<'a, T> {
+    /// From the first weight of the first filter on.
+    pub weights: &'a [T],
+    /// Rows of a filter.
+    pub rows: usize,
+    /// Elements of a row.
+    pub row_elems: usize,
+    /// How they lie.
+    pub pitch: KernelPitch,
+}
+
+impl<'a, T> Filters<'a, T> {
+    /// The filters that a window moves over its input.
+    pub(in crate::kernels) const fn of(window: &Window, weights: &'a [T], pitch: KernelPitch) -> Self {
+        let row_elems = window.kernel_w as usize * window.in_c as usize;
+        Self { weights, rows: window.kernel_h as usize, row_elems, pitch }
+    }
+
+    /// Elements of a filter.
+    pub(in crate::kernels) const fn elems(&self) -> usize {
+        self.rows * self.row_elems
+    }
+
+    /// Elements from the first to the last of a filter, with the gaps between its rows.
+    pub(crate) const fn span(&self) -> usize {
+        self.rows.saturating_sub(1) * self.pitch.row + self.row_elems
+    }
+
+    /// Whether the rows of a filter follow each other.
+    pub(in crate::kernels) const fn are_whole(&self) -> bool {
+        self.pitch.row == self.row_elems
+    }
+}
+
 /// Convolution: `acc[y][x][o] = sum over ky, kx, i of input[y*s+ky-pad][x*s+kx-pad][i] * weights[o][ky][kx][i]`.
 #[derive(Debug)]
 pub struct Conv2d<'a> {
@@ -57,6 +111,8 @@ pub struct Conv2d<'a> {
     pub input: &'a [f32],
     /// `[out_c, kernel_h, kernel_w, in_c]`
     pub weights: &'a [f32],
+    /// How they lie.
+    pub kernel_pitch: KernelPitch,
     /// The same with bias and norm as [`pack`](super::pack) wrote them, or empty. Kernels that cannot use them read `weights`.
     pub packed: &'a [f32],
     /// Bias, batch norm, residual, activation.
@@ -67,6 +123,12 @@ pub struct Conv2d<'a> {
     pub scratch: &'a mut [f32],
     /// `out_h * out_w` pixels of `columns.pitch` elements.
     pub output: &'a mut [f32],
+}
+
+impl<'a> Conv2d<'a> {
+    pub(in crate::kernels) const fn filters(&self) -> Filters<'a, f32> {
+        Filters::of(&self.window, self.weights, self.kernel_pitch)
+    }
 }
 
 /// Matrix product: `acc[r][o] = sum over i of input[r][i] * weights[o][i]`.

@@ -1,6 +1,6 @@
 //! The float kernels of each level, and the scratch memory that they need.
 
-use super::{Epilogue, Kernels, Level, active_level, portable, reference};
+use super::{Epilogue, Filters, Kernels, Level, active_level, portable, reference};
 use crate::tensor::Window;
 
 /// The kernels of `level`, or of the best supported level below it.
@@ -26,10 +26,10 @@ pub fn packed_elems(pixels: usize, outputs: usize, k: usize) -> usize {
     if cfg!(feature = "simd") { portable::packed::elems(pixels, outputs, k) } else { 0 }
 }
 
-/// Packs weights `[outputs][k]` and what the epilogue does to the sums, for [`Conv2d::packed`](super::Conv2d) and
+/// Packs weights and what the epilogue does to the sums, for [`Conv2d::packed`](super::Conv2d) and
 /// [`Dense::packed`](super::Dense). `packed` has [`packed_elems`] elements.
-pub fn pack(weights: &[f32], epilogue: &Epilogue<'_>, packed: &mut [f32]) {
-    portable::packed::pack(weights, epilogue, packed);
+pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f32]) {
+    portable::packed::pack(filters, epilogue, packed);
 }
 
 /// Scratch that every level's `conv2d` needs for this geometry, in elements.

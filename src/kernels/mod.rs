@@ -29,7 +29,7 @@ pub mod reference;
 #[cfg(all(target_arch = "x86_64", any(feature = "simd", feature = "int8")))]
 mod x86_64;
 
-pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Pool2d};
+pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Filters, Grn, KernelPitch, Pool2d};
 #[cfg(feature = "host")]
 pub use cap::cap_level;
 #[cfg(feature = "f32")]
@@ -42,7 +42,7 @@ pub use level::{Level, active_level, best_level, supported_levels};
 pub struct Kernels {
     /// Level these kernels belong to.
     pub level: Level,
-    /// 2-D convolution with a square or rectangular kernel.
+    /// 2-D convolution with a kernel of any rows and columns.
     pub conv2d: fn(&mut Conv2d<'_>),
     /// Rows times a weight matrix: dense layers, and 1x1 convolutions with stride 1 and no padding.
     pub dense: fn(&mut Dense<'_>),

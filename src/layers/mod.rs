@@ -29,17 +29,16 @@ use crate::kernels::Activation;
 use crate::plan::lowering::Lowering;
 use crate::tensor::Shape;
 
-/// Shape after `layer`. `weights` are the extents of the layer's first weight tensor, 0 where it has none; where only their product is
-/// known, it is the first.
-pub fn output_shape(layer: &Layer, input: Shape, weights: [u32; 4]) -> Result<Shape, Error> {
+/// Shape after `layer`. `weight_elems` is the element count of the layer's first weight tensor, 0 if it has none.
+pub fn output_shape(layer: &Layer, input: Shape, weight_elems: u32) -> Result<Shape, Error> {
     match layer {
         Layer::Dense(record) => dense::output_shape(record, input),
-        Layer::Conv2d(record) => conv2d::output_shape(record, input, weights),
+        Layer::Conv2d(record) => conv2d::output_shape(record, input),
         Layer::MaxPool2d(record) => max_pool2d::output_shape(record, input),
         Layer::Flatten => flatten::output_shape(input),
         Layer::AvgPool2d(record) => avg_pool2d::output_shape(record, input),
         Layer::BatchNorm2d(record) => batch_norm2d::output_shape(record, input),
-        Layer::DepthwiseConv2d(record) => depthwise_conv2d::output_shape(record, input, elements(weights)),
+        Layer::DepthwiseConv2d(record) => depthwise_conv2d::output_shape(record, input, weight_elems),
         Layer::ConvNextV2Block(record) => convnextv2_block::output_shape(record, input),
         Layer::MobilenetV4Uib(record) => mobilenetv4_uib::output_shape(record, input),
         Layer::ResnetBasicBlock(record) => resnet_basic_block::output_shape(record, input),
@@ -48,10 +47,6 @@ pub fn output_shape(layer: &Layer, input: Shape, weights: [u32; 4]) -> Result<Sh
         Layer::FeatureTap(record) => feature_tap::output_shape(record, input),
         Layer::YoloxPafpnMultiscale(record) => yolox_pafpn_multiscale::output_shape(record, input),
     }
-}
-
-fn elements(extents: [u32; 4]) -> u32 {
-    extents.into_iter().filter(|&extent| extent != 0).reduce(u32::saturating_mul).unwrap_or(0)
 }
 
 /// Emits the steps of `layer`.

@@ -32,7 +32,7 @@ pub fn has_projection(record: &ResnetBasicBlock) -> bool {
 
 /// Rows and columns of a kernel.
 const KERNEL: u32 = 3;
-/// The same of a first kernel whose first row and column are zeros: of a block whose padding lies behind the map only.
+/// The same of the first kernel of an int8 block whose padding lies behind the map only: its first row and column are zeros.
 const SHIFTED_KERNEL: u32 = 4;
 
 /// `first_kernel` is that of the first convolution; it has no effect on shapes.
@@ -52,22 +52,23 @@ fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result
     Ok(Windows { first, second, shortcut })
 }
 
-/// Rows and columns of the kernel of the first convolution, which the elements of its tensor tell.
-pub fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
+/// Rows and columns of the kernel of the first convolution, which in an int8 block the elements of its tensor tell.
+fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
     let shifted = checked_product(&[record.out_channels, SHIFTED_KERNEL, SHIFTED_KERNEL, record.in_channels]);
     if shifted == Some(elements) { SHIFTED_KERNEL } else { KERNEL }
 }
 
-/// Tensors, each followed in float models by the batch norm's scale and shift: `[out, 3, 3, in]` or `[out, 4, 4, in]`,
-/// `[out, 3, 3, out]`, and with a projection `[out, 1, 1, in]`.
+/// Tensors, each followed in float models by the batch norm's scale and shift: `[out, 3, 3, in]`, `[out, 3, 3, out]`, and with a
+/// projection `[out, 1, 1, in]`.
 ///
-/// In int8 models the sum has a scale of its own: the descriptor of the second convolution states it in its bias scale and
-/// bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
+/// In int8 models the first may be `[out, 4, 4, in]`, and the sum has a scale of its own: the descriptor of the second
+/// convolution states it in its bias scale and bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
 pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape, input_quant) = (l.value, l.shape, l.quant);
     // A record that does not fit its input is named before its tensors are looked at.
     output_shape(record, shape)?;
-    let windows = windows(record, shape, first_kernel(record, l.next_weight_elems()?))?;
+    let kernel = if l.is_quantized() { first_kernel(record, l.next_weight_elems()?) } else { KERNEL };
+    let windows = windows(record, shape, kernel)?;
     let first = Weighted { activation: Activation::Relu, ..take(l, windows.first)? };
     let second = take(l, windows.second)?;
     let sum_quant = if l.is_quantized() { Some(l.sum_params(&second)?) } else { None };

@@ -163,8 +163,8 @@ pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
     let mut weights = 0;
     let mut shape = input;
     for record in model.layers() {
-        let extents = model.entry_at(false, weights).map_or([0; 4], |entry| entry.dims);
-        shape = layers::output_shape(&record.layer, shape, extents)
+        let elements = model.entry_at(false, weights).map_or(0, |entry| entry.num_elements());
+        shape = layers::output_shape(&record.layer, shape, elements)
             .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
         weights += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
     }

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::kernels::Activation;
+use crate::kernels::{Activation, Filters, KernelPitch};
 use crate::tensor::Window;
 
 /// What a step computes.
@@ -170,8 +170,10 @@ pub struct Step {
     pub output: Operand,
     /// Scratch memory, always in the arena; 0 elements when there is none.
     pub scratch: Operand,
-    /// Weights, gamma or scale.
+    /// Weights, gamma or scale; of a convolution the first tap that the window has.
     pub weights: u32,
+    /// Rows and columns that the kernel of a convolution has in the file. The window has fewer where the others are zero.
+    pub kernel_size: u32,
     /// Bias, beta or shift.
     pub bias: u32,
     /// Scale of the fused batch norm.
@@ -236,7 +238,7 @@ impl Step {
         }
     }
 
-    /// Weights of one output channel; 0 for a step without.
+    /// Weights that one output channel meets; 0 for a step without.
     pub fn weights_per_channel(&self) -> usize {
         let w = &self.window;
         let area = w.kernel_h as usize * w.kernel_w as usize;
@@ -251,6 +253,30 @@ impl Step {
     /// Pixels or rows that meet each weight.
     pub fn pixels(&self) -> usize {
         self.window.out_h as usize * self.window.out_w as usize
+    }
+
+    /// How the weights lie.
+    pub fn kernel_pitch(&self) -> KernelPitch {
+        let (rows, row) = match self.op() {
+            Some(Op::Conv2d) => (self.kernel_size as usize, self.kernel_size as usize * self.window.in_c as usize),
+            _ => (1, self.weights_per_channel()),
+        };
+        KernelPitch { filter: rows * row, row }
+    }
+
+    /// The weights of all output channels; `None` where those of the model are too few.
+    pub fn filters<'w, T>(&self, weights: &'w [T]) -> Option<Filters<'w, T>> {
+        let (rows, row_elems) = match self.op() {
+            Some(Op::Conv2d) => {
+                (self.window.kernel_h as usize, self.window.kernel_w as usize * self.window.in_c as usize)
+            }
+            _ => (1, self.weights_per_channel()),
+        };
+        let filters = Filters { weights, rows, row_elems, pitch: self.kernel_pitch() };
+        let others = (self.window.out_c as usize).checked_sub(1)?.checked_mul(filters.pitch.filter)?;
+        let start = self.weights as usize;
+        let end = start.checked_add(others)?.checked_add(filters.span())?;
+        Some(Filters { weights: weights.get(start..end)?, ..filters })
     }
 
     /// Multiply-accumulate operations, for reports.

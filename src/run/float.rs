@@ -40,7 +40,7 @@ struct Weights<'w> {
 
 fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step))?).ok()?;
-    kernels::pack(channel_weights(step, payload)?, &epilogue(step, payload)?, packed);
+    kernels::pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
     Some(())
 }
 
@@ -97,11 +97,11 @@ fn dense(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>) 
 }
 
 fn conv2d(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>) -> Option<()> {
-    let w = &step.window;
     (kernels.conv2d)(&mut Conv2d {
-        window: *w,
+        window: step.window,
         input: io.input,
         weights: channel_weights(step, weights.payload)?,
+        kernel_pitch: step.kernel_pitch(),
         packed: packed(step, weights.packed)?,
         epilogue: epilogue(step, weights.payload)?,
         columns: columns(step),
@@ -141,7 +141,7 @@ fn normalise(kernels: &Kernels, step: &Step, weights: &[f32], io: Io<'_, f32>) -
 
 /// The weights of all output channels.
 fn channel_weights<'w>(step: &Step, weights: &'w [f32]) -> Option<&'w [f32]> {
-    part(weights, step.weights, step.weights_per_channel().checked_mul(step.window.out_c as usize)?)
+    step.filters(weights).map(|filters| filters.weights)
 }
 
 fn epilogue<'w>(step: &Step, weights: &'w [f32]) -> Option<Epilogue<'w>> {

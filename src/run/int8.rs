@@ -46,7 +46,7 @@ pub(crate) struct Constants<'c> {
 fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step))?);
     match int8::active().pack {
-        Some(pack) => pack(channel_weights(step, constants)?, &requantize(step, constants)?, packed),
+        Some(pack) => pack(&step.filters(constants.weights)?, &requantize(step, constants)?, packed),
         // Whoever looks at them finds no form.
         None => packed.get_mut(..PACKED_LINE)?.fill(0),
     }
@@ -104,6 +104,7 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
         window: step.window,
         input: io.input,
         weights: channel_weights(step, constants)?,
+        kernel_pitch: step.kernel_pitch(),
         packed: packed(step, constants)?,
         requantize: requantize(step, constants)?,
         pooled: step.flags & FLAG_POOLED != 0,
@@ -159,7 +160,7 @@ fn softmax(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, 
 
 /// The weights of all output channels.
 fn channel_weights<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
-    part(constants.weights, step.weights, step.weights_per_channel().checked_mul(step.window.out_c as usize)?)
+    step.filters(constants.weights).map(|filters| filters.weights)
 }
 
 fn requantize<'c>(step: &Step, constants: Constants<'c>) -> Option<Requantize<'c>> {

@@ -6,11 +6,13 @@ use netkit::kernels::int8::args::{
 };
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, packed_bytes};
+use netkit::kernels::{Filters, KernelPitch, Level};
 use netkit::tensor::Window;
 use proptest::prelude::*;
 
 use crate::Case;
 use crate::args::{Finish, Tables, Values, channels, finish, seed, window, zero_point};
+use crate::grown::{Edges, edges};
 
 fn in_elems(window: &Window) -> usize {
     (window.in_h * window.in_w * window.in_c) as usize
@@ -42,12 +44,17 @@ pub(crate) struct ConvCase {
 }
 
 /// The weights as a network has them that had room for packed ones, or none.
-fn packed(kernels: &Kernels, pixels: usize, weights: &[i8], requantize: &Requantize<'_>) -> Vec<i8> {
+fn packed(kernels: &Kernels, pixels: usize, filters: Filters<'_, i8>, requantize: &Requantize<'_>) -> Vec<i8> {
     let Some(pack) = kernels.pack else { return Vec::new() };
-    let outputs = requantize.bias.len();
-    let mut packed = vec![0x55; packed_bytes(pixels, outputs, weights.len() / outputs)];
-    pack(weights, requantize, &mut packed);
+    let k = filters.rows * filters.row_elems;
+    let mut packed = vec![0x55; packed_bytes(pixels, requantize.bias.len(), k)];
+    pack(&filters, requantize, &mut packed);
     packed
+}
+
+/// The filters that a window moves over its input.
+fn filters<'w>(window: &Window, weights: &'w [i8], pitch: KernelPitch) -> Filters<'w, i8> {
+    Filters { weights, rows: window.kernel_h as usize, row_elems: (window.kernel_w * window.in_c) as usize, pitch }
 }
 
 impl Case for ConvCase {
@@ -73,7 +80,71 @@ impl Case for ConvCase {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            packed: &packed(kernels, pixels, weights.slice(), &requantize),
+            kernel_pitch: KernelPitch::dense(&window),
+            packed: &packed(
+                kernels,
+                pixels,
+                filters(&window, weights.slice(), KernelPitch::dense(&window)),
+                &requantize,
+            ),
+            requantize,
+            pooled: self.pooled,
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        output.into_values()
+    }
+}
+
+/// A kernel with zeros around it: the reference computes all of it, the others the part inside.
+#[derive(Debug)]
+pub(crate) struct GrownConvCase {
+    inner: Window,
+    edges: Edges,
+    pooled: bool,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for GrownConvCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(4, false), edges(), any::<bool>(), finish(100), seed())
+            .prop_map(|(inner, edges, pooled, finish, seed)| {
+                let (inner, pooled) = pooling(inner, pooled, conv2d_can_pool);
+                Self { inner, edges, pooled, finish, seed }
+            })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<i8> {
+        let part = self.run_part(kernels, true);
+        if kernels.level == Level::Reference {
+            assert_eq!(part, self.run_part(kernels, false));
+        }
+        part
+    }
+}
+
+impl GrownConvCase {
+    fn run_part(&self, kernels: &Kernels, is_part: bool) -> Vec<i8> {
+        let (inner, mut values) = (self.inner, Values::new(self.seed));
+        let input = values.codes(in_elems(&inner));
+        let (outer, first) = self.edges.around(inner);
+        let weights = values.codes((outer.out_c * outer.kernel_h * outer.kernel_w * outer.in_c) as usize);
+        let mut weights = weights.slice().to_vec();
+        self.edges.clear(&inner, &outer, &mut weights, &[0]);
+        let tables = Tables::new(&mut values, inner.out_c as usize, &self.finish);
+        let (window, first) = if is_part { (inner, first) } else { (outer, 0) };
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
+        let mut output = values.codes(pooled_elems(&inner, self.pooled));
+        let (pitch, requantize) = (KernelPitch::dense(&outer), tables.requantize(&self.finish));
+        let pixels = if is_part { out_elems(&window) / window.out_c as usize } else { 0 };
+        (kernels.conv2d)(&mut Conv2d {
+            window,
+            input: input.slice(),
+            weights: &weights[first..],
+            kernel_pitch: pitch,
+            packed: &packed(kernels, pixels, filters(&window, &weights[first..], pitch), &requantize),
             requantize,
             pooled: self.pooled,
             scratch: scratch.slice_mut(),
@@ -120,11 +191,13 @@ impl Case for DenseCase {
         let mut output = values.codes(self.rows * self.out_features);
         let requantize = tables.requantize(&self.finish);
         let rows = if self.packed { self.rows } else { 0 };
+        let pitch = KernelPitch { filter: self.in_features, row: self.in_features };
+        let filters = Filters { weights: weights.slice(), rows: 1, row_elems: self.in_features, pitch };
         (kernels.dense)(&mut Dense {
             rows: self.rows,
             input: input.slice(),
             weights: weights.slice(),
-            packed: &packed(kernels, rows, weights.slice(), &requantize),
+            packed: &packed(kernels, rows, filters, &requantize),
             requantize,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),

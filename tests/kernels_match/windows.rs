@@ -1,22 +1,28 @@
 //! Kernels that read a neighbourhood or a whole row for each output element.
 
 use netkit::kernels::{
-    Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Pool2d, conv2d_scratch_elems, dense_scratch_elems,
-    depthwise_conv2d_scratch_elems, pack, packed_elems,
+    Conv2d, Dense, DepthwiseConv2d, Epilogue, Filters, KernelPitch, Kernels, Level, Pool2d, conv2d_scratch_elems,
+    dense_scratch_elems, depthwise_conv2d_scratch_elems, pack, packed_elems,
 };
 use netkit::tensor::Window;
 use proptest::prelude::*;
 
 use crate::args::{Finish, Tables, Values, channels, checked, columns, finish, gaps, seed, window};
+use crate::grown::{Edges, edges};
 use crate::{Bound, Case};
 
 /// The weights as a network has them that had room for packed ones, or none.
-fn packed(is_packed: bool, pixels: usize, weights: &[f32], epilogue: &Epilogue<'_>) -> Vec<f32> {
+fn packed(is_packed: bool, pixels: usize, filters: Filters<'_, f32>, epilogue: &Epilogue<'_>) -> Vec<f32> {
     let outputs = epilogue.bias.len();
-    let elems = if is_packed { packed_elems(pixels, outputs, weights.len() / outputs) } else { 0 };
+    let elems = if is_packed { packed_elems(pixels, outputs, filters.rows * filters.row_elems) } else { 0 };
     let mut packed = vec![f32::NAN; elems];
-    pack(weights, epilogue, &mut packed);
+    pack(&filters, epilogue, &mut packed);
     packed
+}
+
+/// The filters that a window moves over its input.
+fn filters<'w>(window: &Window, weights: &'w [f32], pitch: KernelPitch) -> Filters<'w, f32> {
+    Filters { weights, rows: window.kernel_h as usize, row_elems: (window.kernel_w * window.in_c) as usize, pitch }
 }
 
 #[derive(Debug)]
@@ -44,12 +50,14 @@ impl Case for ConvCase {
         let tables = Tables::new(&mut values, channels);
         let mut scratch = values.scratch(conv2d_scratch_elems(&window));
         let mut output = values.output(pixels, columns, channels);
+        let pitch = KernelPitch::dense(&window);
         let epilogue = tables.epilogue(self.finish);
         (kernels.conv2d)(&mut Conv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            packed: &packed(self.packed, pixels, weights.slice(), &epilogue),
+            kernel_pitch: pitch,
+            packed: &packed(self.packed, pixels, filters(&window, weights.slice(), pitch), &epilogue),
             epilogue,
             columns,
             scratch: scratch.slice_mut(),
@@ -60,6 +68,69 @@ impl Case for ConvCase {
 
     fn bound(&self) -> Bound {
         Bound::Sum((self.window.kernel_h * self.window.kernel_w * self.window.in_c) as usize)
+    }
+}
+
+/// A kernel with zeros around it: the reference computes all of it, the others the part inside.
+#[derive(Debug)]
+pub(crate) struct GrownConvCase {
+    inner: Window,
+    edges: Edges,
+    packed: bool,
+    finish: Finish,
+    seed: u64,
+}
+
+impl Case for GrownConvCase {
+    fn all() -> BoxedStrategy<Self> {
+        (window(4, false), edges(), any::<bool>(), finish(), seed())
+            .prop_map(|(inner, edges, packed, finish, seed)| Self { inner, edges, packed, finish, seed })
+            .boxed()
+    }
+
+    fn run(&self, kernels: &Kernels) -> Vec<f32> {
+        let part = self.run_part(kernels, true);
+        if kernels.level != Level::Reference {
+            return part;
+        }
+        let whole = self.run_part(kernels, false);
+        assert_eq!(part, whole);
+        whole
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::Sum((self.inner.kernel_h * self.inner.kernel_w * self.inner.in_c) as usize)
+    }
+}
+
+impl GrownConvCase {
+    fn run_part(&self, kernels: &Kernels, is_part: bool) -> Vec<f32> {
+        let (inner, mut values) = (self.inner, Values::new(self.seed));
+        let (pixels, channels) = ((inner.out_h * inner.out_w) as usize, inner.out_c as usize);
+        let columns = columns((0, 0), channels);
+        let input = values.slice((inner.in_h * inner.in_w * inner.in_c) as usize);
+        let (outer, first) = self.edges.around(inner);
+        let weights = values.slice((outer.out_c * outer.kernel_h * outer.kernel_w * outer.in_c) as usize);
+        let mut weights = weights.slice().to_vec();
+        self.edges.clear(&inner, &outer, &mut weights, &[0.0, -0.0]);
+        let tables = Tables::new(&mut values, channels);
+        let (window, first) = if is_part { (inner, first) } else { (outer, 0) };
+        let mut scratch = values.scratch(conv2d_scratch_elems(&window));
+        let mut output = values.output(pixels, columns, channels);
+        let (weights, pitch) = (&weights[first..], KernelPitch::dense(&outer));
+        let epilogue = tables.epilogue(self.finish);
+        (kernels.conv2d)(&mut Conv2d {
+            window,
+            input: input.slice(),
+            weights,
+            kernel_pitch: pitch,
+            packed: &packed(self.packed, pixels, filters(&window, weights, pitch), &epilogue),
+            epilogue,
+            columns,
+            scratch: scratch.slice_mut(),
+            output: output.slice_mut(),
+        });
+        checked(output, pixels, columns, channels)
     }
 }
 
@@ -100,11 +171,13 @@ impl Case for DenseCase {
         let mut scratch = values.scratch(scratch_elems);
         let mut output = values.output(self.rows, columns, self.out_features);
         let epilogue = tables.epilogue(self.finish);
+        let pitch = KernelPitch { filter: self.in_features, row: self.in_features };
+        let filters = Filters { weights: weights.slice(), rows: 1, row_elems: self.in_features, pitch };
         (kernels.dense)(&mut Dense {
             rows: self.rows,
             input: input.slice(),
             weights: weights.slice(),
-            packed: &packed(self.packed, self.rows, weights.slice(), &epilogue),
+            packed: &packed(self.packed, self.rows, filters, &epilogue),
             epilogue,
             columns,
             scratch: scratch.slice_mut(),

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from . import plan
 from . import records as r
 from .container import CNN, MLP, Model
@@ -67,10 +69,13 @@ class Net:
         self._append(layer, None, channels * kh * kw)
         return self
 
-    def conv_rectangular(self, kernel, filters, activation=r.NONE, stride=1, pads=0):
-        """Append a convolution whose kernel has (height, width)."""
-        layer = r.conv2d(kernel[0], filters, activation, stride, pads)
-        self._append(layer, None, filters * kernel[0] * kernel[1] * self.shape[2])
+    def conv_grown(self, size, rows, columns, filters, activation=r.NONE, stride=1, pads=0):
+        """Append a convolution whose kernel is zero but in some rows and columns, given as slices."""
+        first = len(self.model.weights)
+        self.add(r.conv2d(size, filters, activation, stride, pads))
+        mask = np.zeros((size, size, 1), "<f4")
+        mask[rows, columns] = 1
+        self.model.weights[first] *= mask
         return self
 
     def resnet_shifted(self, out_channels, stride):

@@ -61,8 +61,7 @@ def _dense(layer, x, pairs):
 
 
 def _conv2d(layer, x, pairs):
-    weight, bias = pairs.take()
-    y = ops.conv2d(x, weight, bias, g.conv_window(layer, weight.size, x.shape[2]))
+    y = ops.conv2d(x, *pairs.take(), g.conv_window(layer))
     return ops.activate(y, layer.activation, layer.alpha)
 
 

@@ -39,11 +39,8 @@ def out_size(size, kernel, stride, before, after):
     return (size + before + after - kernel) // stride + 1
 
 
-def conv_window(layer, elements, channels):
-    """The tensor tells the kernel's width, where it has the size of a rectangular kernel."""
-    row = layer.filters * layer.kernel * channels
-    width = elements // row if elements and row and elements % row == 0 else layer.kernel
-    return Window(layer.kernel, width, layer.stride, layer.pad_top, layer.pad_left,
+def conv_window(layer):
+    return Window(layer.kernel, layer.kernel, layer.stride, layer.pad_top, layer.pad_left,
                   layer.pad_top + (layer.extra & 15), layer.pad_left + (layer.extra >> 4))
 
 

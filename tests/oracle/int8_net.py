@@ -65,7 +65,7 @@ def _dense(net, layer, x):
 
 def _conv2d(net, layer, x):
     weight, bias, quant = net.take()
-    y = ops.conv2d(x, weight, bias, quant, g.conv_window(layer, weight.size, x.shape[2]), layer.activation)
+    y = ops.conv2d(x, weight, bias, quant, g.conv_window(layer), layer.activation)
     return net.finish(layer, y, quant)
 
 

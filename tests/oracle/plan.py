@@ -55,11 +55,10 @@ def _same_channels(channels, shape):
     _require(channels == shape[2], f"layer for {channels} channels on a map with {shape[2]}")
 
 
-def _conv2d(layer, shape, tensors, elements):
+def _conv2d(layer, shape, tensors):
     _require(layer.filters >= 1, "no filters")
-    window = g.conv_window(layer, elements, shape[2])
-    tensors.add(layer.filters, window.height, window.width, shape[2])
-    return (*window.output(shape), layer.filters)
+    tensors.add(layer.filters, layer.kernel, layer.kernel, shape[2])
+    return (*g.conv_window(layer).output(shape), layer.filters)
 
 
 def _uib(layer, shape, tensors):
@@ -146,10 +145,10 @@ def _depthwise(layer, shape, tensors, elements):
 
 
 # Kinds whose kernel the size of their first weight tensor tells.
-_KERNEL_OF_TENSOR = {r.CONV2D: _conv2d, r.DEPTHWISE_CONV2D: _depthwise, r.RESNET_BASIC_BLOCK: _resnet}
+_KERNEL_OF_TENSOR = {r.DEPTHWISE_CONV2D: _depthwise, r.RESNET_BASIC_BLOCK: _resnet}
 
 _MAP_KINDS = {
-    r.MOBILENETV4_UIB: _uib,
+    r.CONV2D: _conv2d, r.MOBILENETV4_UIB: _uib,
     r.CONVNEXTV2_BLOCK: _convnext, r.BATCH_NORM2D: _norm, r.LAYERNORM2D: _norm,
     r.YOLOX_DECOUPLED_HEAD: _yolox_head,
 }

@@ -82,7 +82,7 @@ class _Quantiser:
         weight, bias = next(self.pairs)
         run = {
             r.DENSE: lambda x: ops.fully_connected(x, weight.reshape(bias.size, -1), bias),
-            r.CONV2D: lambda x: ops.conv2d(x, weight, bias, g.conv_window(layer, weight.size, x.shape[2])),
+            r.CONV2D: lambda x: ops.conv2d(x, weight, bias, g.conv_window(layer)),
             r.DEPTHWISE_CONV2D: lambda x: ops.depthwise(
                 x, weight, bias, g.depthwise_window(layer, weight.size)),
         }[layer.kind]

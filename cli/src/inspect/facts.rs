@@ -131,7 +131,7 @@ fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
     let mut fault = netkit::plan::shapes(model).err().filter(|_| is_known && shape.is_none());
     let mut weights = 0;
     for record in model.layers() {
-        let first_weight = model.weight_tensors().nth(weights).map_or([0; 4], |tensor| tensor.entry.dims);
+        let first_weight = model.weight_tensors().nth(weights).map_or(0, |tensor| tensor.entry.num_elements());
         let pairs = shape.map(|_| netkit::layers::tensor_pairs(&record.layer, model.is_quantized()));
         let output = shape.and_then(|input| {
             netkit::layers::output_shape(&record.layer, input, first_weight)

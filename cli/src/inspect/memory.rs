@@ -32,6 +32,8 @@ pub(crate) struct Step {
     pub(crate) fused: Vec<&'static str>,
     pub(crate) input_shape: Vec<u32>,
     pub(crate) output_shape: Vec<u32>,
+    /// Rows and columns that are computed, of a window: fewer than the layer says where the others are zero.
+    pub(crate) kernel: Option<[u32; 2]>,
     pub(crate) input: Range,
     pub(crate) output: Range,
     pub(crate) scratch: Option<Range>,
@@ -95,6 +97,7 @@ fn describe(index: usize, step: &steps::Step, is_int8: bool) -> Step {
         fused: fused.into_iter().flatten().collect(),
         input_shape,
         output_shape,
+        kernel: (step.window.kernel_h > 0).then_some([step.window.kernel_h, step.window.kernel_w]),
         input: range(&step.input),
         output: range(&step.output),
         scratch: (step.scratch.elems > 0).then(|| range(&step.scratch)),

@@ -101,13 +101,14 @@ fn arena(memory: &Memory, out: &mut Output) -> Printed {
 
 fn plan(steps: &[Step], out: &mut Output) -> Printed {
     writeln!(out, "\nSteps ({}), places in bytes:", steps.len())?;
-    let header = ["step", "layer", "operation", "input", "output", "reads", "writes", "scratch", "MACs"];
+    let header = ["step", "layer", "operation", "kernel", "input", "output", "reads", "writes", "scratch", "MACs"];
     let row = |step: &Step| {
         let in_place = step.input == step.output;
         vec![
             step.index.to_string(),
             step.layer.to_string(),
             std::iter::once(step.op).chain(step.fused.iter().copied()).collect::<Vec<_>>().join("+"),
+            step.kernel.map_or("-".to_owned(), |[rows, columns]| format!("{rows}x{columns}")),
             Dims(&step.input_shape).to_string(),
             Dims(&step.output_shape).to_string(),
             if in_place { "in place".to_owned() } else { place(&step.input) },

@@ -333,8 +333,6 @@ pub struct Ir {
     pub ops: Vec<Op>,
     /// The one that is asked for.
     pub output: Id,
-    /// Whether kernels of convolutions may have other numbers of rows and columns, which other readers of the format refuse.
-    pub rectangular_kernels: bool,
     /// Scales and zero points of the results of an int8 model.
     pub params: BTreeMap<Id, QuantParams>,
 }

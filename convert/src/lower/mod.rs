@@ -123,7 +123,7 @@ fn all_refusals(mut failure: import::Failure, graph: &Graph, options: Options) -
 /// Everything between translation and layout.
 fn rewrite(ir: &mut Ir, options: Options) {
     fuse::simplify(ir);
-    blocks::recognise(ir);
+    blocks::recognise(ir, !options.keeps_linear_layers);
     fuse::simplify(ir);
     if options.lower_residual {
         carry::lower_residuals(ir);
@@ -149,7 +149,7 @@ pub(crate) fn lower_int8(
     complete: impl FnOnce(&mut Ir),
 ) -> Result<Lowered, Vec<Refusal>> {
     fuse::join_pads(&mut imported.ir);
-    blocks::recognise(&mut imported.ir);
+    blocks::recognise(&mut imported.ir, false);
     complete(&mut imported.ir);
     finish(imported, graph)
 }

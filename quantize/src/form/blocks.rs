@@ -31,16 +31,8 @@ pub(super) fn uib(block: &MobilenetV4Uib, pairs: &mut Pairs) -> Vec<Linear> {
 /// Both convolutions, and the projection of the shortcut if there is one.
 pub(super) fn resnet(block: &ResnetBasicBlock, pairs: &mut Pairs) -> Vec<Linear> {
     let (stride, channels) = (u32::from(block.stride), block.out_channels);
-    let elements = pairs.as_slice().first().map_or(0, |(weights, _)| weights.values.len());
-    let mut first = conv2d(3, stride, channels, ActivationCode::RELU);
-    if let Layer::Conv2d(conv) = &mut first {
-        conv.kernel_size = resnet_basic_block::first_kernel(block, elements as u32);
-        // A larger kernel reads that much further behind the map.
-        let extra = conv.kernel_size.saturating_sub(3) as u8;
-        conv.pad_extra = extra << 4 | extra;
-    }
     let mut linears = Vec::new();
-    linears.extend(take("conv1", first, pairs));
+    linears.extend(take("conv1", conv2d(3, stride, channels, ActivationCode::RELU), pairs));
     linears.extend(take("conv2", conv2d(3, 1, channels, ActivationCode::NONE), pairs));
     if resnet_basic_block::has_projection(block) {
         linears.extend(take("shortcut", conv2d(1, stride, channels, ActivationCode::NONE), pairs));

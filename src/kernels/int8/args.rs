@@ -1,5 +1,6 @@
 //! What the int8 kernels take. All maps are NHWC without a batch; all weights keep the order of the `.nk` file.
 
+use crate::kernels::{Filters, KernelPitch};
 use crate::tensor::Window;
 
 /// From accumulators to int8 outputs. For output channel `c`, with `acc` the sum of
@@ -46,6 +47,8 @@ pub struct Conv2d<'a> {
     pub input: &'a [i8],
     /// `[out_c, kernel_h, kernel_w, in_c]`
     pub weights: &'a [i8],
+    /// How they lie.
+    pub kernel_pitch: KernelPitch,
     /// The same as [`Kernels::pack`](super::Kernels::pack) wrote them, or empty.
     pub packed: &'a [i8],
     /// Way to the output.
@@ -57,6 +60,12 @@ pub struct Conv2d<'a> {
     pub scratch: &'a mut [i16],
     /// `[out_h, out_w, out_c]`, or `[out_h / 2, out_w / 2, out_c]` if pooled.
     pub output: &'a mut [i8],
+}
+
+impl<'a> Conv2d<'a> {
+    pub(in crate::kernels) const fn filters(&self) -> Filters<'a, i8> {
+        Filters::of(&self.window, self.weights, self.kernel_pitch)
+    }
 }
 
 /// Matrix product: `acc[r][o] = sum over i of (input[r][i] - zp) * (weights[o][i] - wzp)`.

@@ -17,7 +17,10 @@ pub mod requantize;
 pub use args::{Add, Conv2d, Dense, DepthwiseConv2d, Pool2d, Requantize, Softmax};
 pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
 
-use super::Level;
+use super::{Filters, Level};
+
+/// Packs the weights of a convolution or dense layer, which requantises as told, into [`packed_bytes`] bytes.
+pub type Pack = fn(&Filters<'_, i8>, &Requantize<'_>, packed: &mut [i8]);
 
 /// int8 kernels of one level.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +43,9 @@ pub struct Kernels {
     pub softmax: fn(&mut Softmax<'_>),
     /// `data[i] = table[data[i] + 128]`: elementwise activations.
     pub lookup: fn(data: &mut [i8], table: &[i8; 256]),
-    /// Packs weights `[outputs][k]` for [`Conv2d::packed`] and [`Dense::packed`]; `packed` has [`packed_bytes`] bytes. Levels that
+    /// Packs weights for [`Conv2d::packed`] and [`Dense::packed`]; `packed` has [`packed_bytes`] bytes. Levels that
     /// do not know the form of another read the weights in place.
-    pub pack: Option<fn(weights: &[i8], requantize: &Requantize<'_>, packed: &mut [i8])>,
+    pub pack: Option<Pack>,
 }
 
 /// The int8 kernels of `level`, or of the best supported level below it.

@@ -12,11 +12,11 @@
 
 use core::ops::Range;
 
-use crate::kernels::args::{Activation, Conv2d};
+use crate::kernels::args::{Activation, Conv2d, KernelPitch};
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
 use crate::kernels::portable::packed::{self, Packed};
-use crate::kernels::portable::panel::{Chunk, Chunks, Ends, Panel, Span, scale_panel, with_stride};
+use crate::kernels::portable::panel::{Chunk, Chunks, Ends, Panel, Span, scale_panel, transpose_rows, with_stride};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
 use crate::tensor::{Taps, Window};
 
@@ -67,7 +67,8 @@ fn row_block(args: &mut Conv2d<'_>, loops: &InnerLoops, first: usize, rows: Rang
     let outputs = args.epilogue.bias.len();
     let interior = window.interior_columns();
     for first in (first..outputs).step_by(OUTPUTS) {
-        let weights = Weights::new(args.weights, kernel_elems(&window), first, outputs);
+        let filters = args.filters();
+        let weights = Weights::new(filters.weights, filters.pitch.filter, filters.span(), first, outputs);
         let finish = Finish::new(&args.epilogue, first);
         for y in rows.clone() {
             let mut x = 0;
@@ -76,7 +77,7 @@ fn row_block(args: &mut Conv2d<'_>, loops: &InnerLoops, first: usize, rows: Rang
                 let pixels = if interior.contains(&x) { STRIP.min(interior.end - x) } else { 1 };
                 let mut sums = [[0.0; OUTPUTS]; STRIP];
                 let sums = sums.get_mut(..pixels).unwrap_or_default();
-                let (start, rows, weights) = strip(&window, y, x, &weights);
+                let (start, rows, weights) = strip(&window, filters.pitch, y, x, &weights);
                 (loops.dot)(args.input.get(start..).unwrap_or_default(), rows, weights, sums);
                 let at = (y * window.out_w as usize + x) * args.columns.pitch + args.columns.first + first;
                 finish.store(sums, args.output, at, args.columns.pitch);
@@ -90,6 +91,7 @@ fn row_block(args: &mut Conv2d<'_>, loops: &InnerLoops, first: usize, rows: Rang
 #[inline(always)]
 fn strip<'a>(
     window: &Window,
+    pitch: KernelPitch,
     y: usize,
     x: usize,
     weights: &Weights<'a, OUTPUTS>,
@@ -97,12 +99,11 @@ fn strip<'a>(
     let channels = window.in_c as usize;
     let (rows, columns) = (window.rows_at(y), window.columns_at(x));
     let stretch = window.in_w as usize * channels;
-    let kernel_row = window.kernel_w as usize * channels;
-    let first = rows.first * kernel_row + columns.first * channels;
+    let first = rows.first * pitch.row + columns.first * channels;
     (
         rows.input * stretch + columns.input * channels,
         Rows { pieces: rows.count, stretch, step: window.step(channels), len: columns.count * channels },
-        weights.from(first, kernel_row),
+        weights.from(first, pitch.row),
     )
 }
 
@@ -123,14 +124,13 @@ fn in_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
 /// The outputs from `first` on that fill one panel, for the whole map.
 fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
     let window = with_stride(&args.window);
-    let (row_len, pitch, width) =
-        (window.kernel_w as usize * window.in_c as usize, args.columns.pitch, product.outputs);
-    let chunks = chunks(&window);
+    let (pitch, width) = (args.columns.pitch, product.outputs);
+    let (chunks, filters) = (chunks(&window), args.filters());
     let mut fresh = !args.epilogue.accumulate;
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.rows * chunk.len * width) else { break };
-        let from = chunk.row * row_len + chunk.first;
-        (product.transpose)(args.weights, kernel_elems(&window), first, from, weights);
+        let part = (chunk.row, chunk.first, chunk.len);
+        transpose_rows(product.transpose, &filters, first, part, (weights, width));
         scale_panel(&args.epilogue, first, weights, width);
         let held = Held { weights, row: chunk.row, first: chunk.first, step: chunk.len };
         let pass = Pass { window, chunk, product, held, pitch, fresh, ends: Ends::OPEN };
@@ -151,7 +151,7 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
 fn in_packed_panels(args: &mut Conv2d<'_>, loops: &InnerLoops) -> usize {
     let window = with_stride(&args.window);
     let mut end = 0;
-    for panel in packed::panels(args.packed, args.epilogue.bias.len(), kernel_elems(&window)) {
+    for panel in packed::panels(args.packed, args.epilogue.bias.len(), args.filters().elems()) {
         packed_panel(args, &window, loops, panel);
         end = panel.first + panel.width;
     }
@@ -299,9 +299,4 @@ impl Pass<'_> {
             self.ends,
         );
     }
-}
-
-/// Elements of the kernel of one output.
-fn kernel_elems(window: &Window) -> usize {
-    window.kernel_h as usize * window.kernel_w as usize * window.in_c as usize
 }

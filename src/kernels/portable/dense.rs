@@ -53,7 +53,7 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, loops: &InnerLoops) {
 fn single_row(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) {
     let outputs = args.epilogue.bias.len();
     for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
-        let sums = [(loops.dot_single)(args.input, Weights::new(args.weights, k, first, outputs))];
+        let sums = [(loops.dot_single)(args.input, Weights::new(args.weights, k, k, first, outputs))];
         Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
 }
@@ -129,7 +129,7 @@ fn in_packed_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize
 fn row_block(args: &mut Dense<'_>, loops: &InnerLoops, k: usize, first: usize, rows: Range<usize>) {
     let outputs = args.epilogue.bias.len();
     for first in (first..outputs).step_by(OUTPUTS) {
-        let weights = Weights::new(args.weights, k, first, outputs);
+        let weights = Weights::new(args.weights, k, k, first, outputs);
         let finish = Finish::new(&args.epilogue, first);
         for row in rows.clone().step_by(STRIP) {
             let mut sums = [[0.0; OUTPUTS]; STRIP];

@@ -10,8 +10,8 @@
 
 use core::iter;
 
-use crate::kernels::args::Epilogue;
-use crate::kernels::portable::panel::{Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, transpose_part};
+use crate::kernels::args::{Epilogue, Filters};
+use crate::kernels::portable::panel::{Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, transpose_part, transpose_rows};
 use crate::tensor::Window;
 
 /// Elements of a panel that stay in the first-level cache while input passes: 32 KiB, of which one tile reads half.
@@ -27,19 +27,19 @@ pub fn elems(pixels: usize, outputs: usize, k: usize) -> usize {
     if pixels < MIN_PIXELS as usize { 0 } else { (outputs - outputs % NARROW).saturating_mul(k.saturating_add(1)) }
 }
 
-/// Packs the weights `[out_c][k]` and what the epilogue does to the sums; `packed` has [`elems`] elements.
-pub fn pack(weights: &[f32], epilogue: &Epilogue<'_>, packed: &mut [f32]) {
-    let outputs = epilogue.bias.len();
-    let Some(k) = weights.len().checked_div(outputs) else { return };
+/// Packs the weights and what the epilogue does to the sums; `packed` has [`elems`] elements.
+pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f32]) {
+    let (outputs, k) = (epilogue.bias.len(), filters.elems());
     let mut rest = packed;
     for (first, width) in widths(outputs) {
         let Some((panel, others)) = rest.split_at_mut_checked((k + 1) * width) else { return };
         let (offsets, rows) = panel.split_at_mut(width);
-        match width {
-            WIDE => transpose_part::<WIDE>(weights, k, first, 0, rows),
-            MEDIUM => transpose_part::<MEDIUM>(weights, k, first, 0, rows),
-            _ => transpose_part::<NARROW>(weights, k, first, 0, rows),
-        }
+        let transpose = match width {
+            WIDE => transpose_part::<WIDE>,
+            MEDIUM => transpose_part::<MEDIUM>,
+            _ => transpose_part::<NARROW>,
+        };
+        transpose_rows(transpose, filters, first, (0, 0, filters.row_elems), (rows, width));
         offsets.copy_from_slice(epilogue.bias.get(first..first + width).unwrap_or_default());
         if let Some((scale, shift)) = epilogue.norm {
             let (scale, shift) = (scale.get(first..).unwrap_or_default(), shift.get(first..).unwrap_or_default());

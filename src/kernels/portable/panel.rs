@@ -6,7 +6,7 @@
 
 use core::array;
 
-use crate::kernels::args::{Activation, Epilogue};
+use crate::kernels::args::{Activation, Epilogue, Filters};
 use crate::kernels::portable::epilogue::{activate, weight_scale};
 use crate::kernels::portable::tile::{Rows, add_product, part};
 use crate::tensor::Window;
@@ -241,6 +241,24 @@ pub(in crate::kernels) fn vectors_mut<const L: usize, const V: usize>(
 pub(in crate::kernels) fn differ(rows: &[&[f32]], len: usize) -> bool {
     rows.iter().any(|row| row.len() != len)
 }
+
+/// Writes kernel rows from `row` on of the outputs from `first` on into a panel of `width` outputs that the rows fill: of each
+/// row `len` elements from `from` on, which are all of them unless it is one row only.
+pub(in crate::kernels) fn transpose_rows(
+    transpose: Transpose,
+    filters: &Filters<'_, f32>,
+    first: usize,
+    (row, from, len): (usize, usize, usize),
+    (panel, width): (&mut [f32], usize),
+) {
+    let at_once = if filters.are_whole() { panel.len() } else { len * width };
+    for (row, panel) in (row..).zip(panel.chunks_mut(at_once.max(1))) {
+        transpose(filters.weights, filters.pitch.filter, first, row * filters.pitch.row + from, panel);
+    }
+}
+
+/// See [`transpose_part`].
+pub(in crate::kernels) type Transpose = fn(&[f32], usize, usize, usize, &mut [f32]);
 
 /// Writes elements `from..` of the `k` weights of each output from `first` on into `panel[..][0..P]`.
 #[inline(never)]

@@ -74,11 +74,11 @@ pub(in crate::kernels) struct Weights<'a, const O: usize> {
 }
 
 impl<'a, const O: usize> Weights<'a, O> {
-    /// Piece 0 of the outputs from `first` on, `k` elements each; past the last output it is repeated, and the caller drops
-    /// what it gives.
+    /// Piece 0 of the outputs from `first` on: `len` elements each, `pitch` from one to the next. Past the last output it is
+    /// repeated, and the caller drops what it gives.
     #[inline(always)]
-    pub(super) fn new(weights: &'a [f32], k: usize, first: usize, outputs: usize) -> Self {
-        Self { outputs: array::from_fn(|o| part(weights, (first + o).min(outputs - 1) * k, k)), step: 0 }
+    pub(super) fn new(weights: &'a [f32], pitch: usize, len: usize, first: usize, outputs: usize) -> Self {
+        Self { outputs: array::from_fn(|o| part(weights, (first + o).min(outputs - 1) * pitch, len)), step: 0 }
     }
 
     /// The same outputs, from element `first` of their weights on and with `step` elements from piece to piece.

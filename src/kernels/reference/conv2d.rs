@@ -20,7 +20,6 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 
 fn accumulate(args: &Conv2d<'_>, y: usize, x: usize, o: usize) -> f32 {
     let window = &args.window;
-    let (kernel_h, kernel_w) = (window.kernel_h as usize, window.kernel_w as usize);
     let (in_w, in_c) = (window.in_w as usize, window.in_c as usize);
     let (rows, columns) = (window.rows_at(y), window.columns_at(x));
     let mut acc = 0.0;
@@ -29,7 +28,7 @@ fn accumulate(args: &Conv2d<'_>, y: usize, x: usize, o: usize) -> f32 {
             for i in 0..in_c {
                 let input = ((rows.input + row) * in_w + columns.input + column) * in_c + i;
                 let (ky, kx) = (rows.first + row, columns.first + column);
-                let weight = ((o * kernel_h + ky) * kernel_w + kx) * in_c + i;
+                let weight = o * args.kernel_pitch.filter + ky * args.kernel_pitch.row + kx * in_c + i;
                 acc += args.input[input] * args.weights[weight];
             }
         }

@@ -19,7 +19,7 @@ mod int8 {
     use crate::error::Error;
     use crate::format::quant::QuantParams;
     use crate::plan::steps::{Op, Step};
-    use crate::tensor::{Shape, Window};
+    use crate::tensor::Shape;
 
     impl Lowering<'_, '_> {
         pub(in crate::plan::lowering) fn quantized(
@@ -49,7 +49,7 @@ mod int8 {
             Ok(())
         }
 
-        pub(in crate::plan::lowering) fn can_pool(&self, _: Op, _: &Window, _: &Weighted) -> Result<bool, Error> {
+        pub(in crate::plan::lowering) fn can_pool(&self, _: Op, _: &Weighted) -> Result<bool, Error> {
             Ok(false)
         }
 

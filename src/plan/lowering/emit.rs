@@ -72,8 +72,10 @@ impl Lowering<'_, '_> {
     }
 
     fn weighted(&mut self, op: Op, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
-        let mut step = self.step(op, w.window, input, output);
-        (step.weights, step.bias) = (w.tensors.weights, w.tensors.bias);
+        let (window, first) = if op == Op::Conv2d { self.without_zero_edges(&w) } else { (w.window, 0) };
+        let mut step = self.step(op, window, input, output);
+        (step.weights, step.bias) = (w.tensors.weights + first, w.tensors.bias);
+        step.kernel_size = w.window.kernel_h;
         if w.pooled {
             step.flags |= FLAG_POOLED;
         }

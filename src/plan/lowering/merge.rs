@@ -30,7 +30,7 @@ impl Lowering<'_, '_> {
         let shape = step.window.output();
         let window = Window { out_h: shape.h / 2 * 2, out_w: shape.w / 2 * 2, ..step.window };
         let halves = matches!(&self.next, Some(Layer::MaxPool2d(pool)) if halves(pool)) && shape.h >= 2 && shape.w >= 2;
-        if !halves || !self.is_quantized() || !self.can_pool(op, &window, step)? {
+        if !halves || !self.is_quantized() || !self.can_pool(op, &Weighted { window, ..*step })? {
             return Ok(shape);
         }
         (step.window, step.pooled) = (window, true);

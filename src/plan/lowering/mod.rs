@@ -9,6 +9,7 @@
 //! tensors.rs   taking tensors from the catalog
 //! emit.rs      the steps
 //! merge.rs     what a step takes over from the next layer
+//! edges.rs     rows and columns of a kernel that are nothing but zeros
 //! float.rs     what a float step has besides: scratch memory
 //! quant.rs     what an int8 step has besides: scratch memory, zero points, clamps, tables
 //! params.rs    scales and zero points by convention
@@ -17,6 +18,7 @@
 
 #[cfg(not(all(feature = "f32", feature = "int8")))]
 mod absent;
+mod edges;
 mod emit;
 #[cfg(feature = "f32")]
 mod float;

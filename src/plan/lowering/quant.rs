@@ -26,7 +26,7 @@ use crate::kernels::int8::args::{
 use crate::kernels::int8::packed_bytes as packed_bytes_of;
 use crate::kernels::int8::requantize::{self, Multiplier};
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
-use crate::tensor::{Shape, Window};
+use crate::tensor::Shape;
 
 /// Parameters of an int8 addition.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -124,12 +124,12 @@ impl<'m> Lowering<'m, '_> {
         }
     }
 
-    /// Whether the kernels can pool the output of a convolution (`Op::Conv2d` or `Op::DepthwiseConv2d`) over this window: the
-    /// activation must be a clamp.
-    pub(super) fn can_pool(&self, op: Op, window: &Window, step: &Weighted) -> Result<bool, Error> {
+    /// Whether the kernels can pool the output of a convolution (`Op::Conv2d` or `Op::DepthwiseConv2d`): the activation must
+    /// be a clamp.
+    pub(super) fn can_pool(&self, op: Op, step: &Weighted) -> Result<bool, Error> {
         let kernels_can = match op {
-            Op::DepthwiseConv2d => depthwise_conv2d_can_pool(window),
-            _ => conv2d_can_pool(window),
+            Op::DepthwiseConv2d => depthwise_conv2d_can_pool(&step.window),
+            _ => conv2d_can_pool(&self.without_zero_edges(step).0),
         };
         Ok(kernels_can && table_activation(step.activation, &self.descriptor(step)?).is_none())
     }
@@ -194,7 +194,7 @@ impl<'m> Lowering<'m, '_> {
             *multiplier = real.multiplier.to_ne_bytes();
             *shift = real.shift as u8;
         }
-        check_accumulators(&self.model, step, entry)?;
+        check_accumulators(&self.model, step, weighted, entry)?;
         Ok(offset)
     }
 
@@ -249,10 +249,12 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// Refuses a channel whose accumulator could leave 32 bits for some input: `|bias| + sum |w| * max |q - zero point|`.
-fn check_accumulators(model: &Model<'_>, step: &Step, entry: &QuantEntry) -> Result<(), Error> {
+fn check_accumulators(model: &Model<'_>, step: &Step, weighted: &Weighted, entry: &QuantEntry) -> Result<(), Error> {
     let (weights, biases) = model.payload().split_at_checked(model.header().weights_bytes as usize).unwrap_or_default();
     let biases = biases.as_chunks::<4>().0.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes)));
-    let rows = weights.get(step.weights as usize..).unwrap_or(&[]).chunks_exact(step.weights_per_channel().max(1));
+    // All of a kernel, also what is zero in every filter.
+    let elems = step.kernel_pitch().filter;
+    let rows = weights.get(weighted.tensors.weights as usize..).unwrap_or(&[]).chunks_exact(elems.max(1));
     let channels = rows.zip(biases.skip(step.bias as usize)).take(step.window.out_c as usize);
     let (input, weight) = (i64::from(entry.input.zero_point), i64::from(entry.weights.zero_point));
     let reach = (127 - input).max(input + 128);

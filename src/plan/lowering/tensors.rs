@@ -50,11 +50,6 @@ impl Lowering<'_, '_> {
         self.peek(false).map(|desc| desc.entry.num_elements())
     }
 
-    /// Extents of the next weight tensor; those that it does not have are 0.
-    pub fn next_weight_dims(&self) -> Result<[u32; 4], Error> {
-        self.peek(false).map(|desc| desc.entry.dims)
-    }
-
     /// Takes the next weight tensor, whose extents are `weights`, and the next bias of `biases` elements.
     pub fn take(&mut self, weights: &[u32], biases: u32) -> Result<Tensors, Error> {
         let expected = checked_product(weights)

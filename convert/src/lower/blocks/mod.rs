@@ -7,12 +7,13 @@ mod uib;
 
 use super::ir::{Activation, Conv, Depthwise, Id, Ir, Kind, Window};
 
-/// Replaces all blocks.
-pub fn recognise(ir: &mut Ir) {
+/// Replaces all blocks. `may_split`: whether a part of a block may become a layer of its own, which takes floats.
+pub fn recognise(ir: &mut Ir, may_split: bool) {
     for id in ir.order() {
         let reads = ir.reads();
-        let _ =
-            resnet::recognise(ir, id, &reads) || uib::recognise(ir, id, &reads) || convnext::recognise(ir, id, &reads);
+        let _ = resnet::recognise(ir, id, &reads, may_split)
+            || uib::recognise(ir, id, &reads)
+            || convnext::recognise(ir, id, &reads);
     }
 }
 

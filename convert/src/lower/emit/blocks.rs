@@ -31,7 +31,7 @@ pub fn resnet(
     (Layer::ResnetBasicBlock(record), tensors, rewrite)
 }
 
-/// The first convolution of a block, which has one row and column of padding before the map: a kernel of 4x4 has zeros there.
+/// The first convolution of an int8 block, which has one row and column of padding before the map: a kernel of 4x4 has zeros there.
 fn padded_before(conv: &Conv) -> (Conv, bool) {
     let Window { kernel, before, .. } = conv.window;
     let missing = |before: usize| 1 - before.min(1);

@@ -1,7 +1,6 @@
 //! What records can say about a window, and how kernels grow with zeros until they can say it.
 //!
-//! A record has one stride, a begin pad from 0 to 255 for each axis, and an end pad that is 0 to 15 larger. A dense kernel is square,
-//! unless the reader is known to find its width in the tensor.
+//! A record has one stride, a begin pad from 0 to 255 for each axis, and an end pad that is 0 to 15 larger. A dense kernel is square.
 
 use netkit::format::records::{DepthwiseConv2d, Pool2d};
 use netkit::tensor::Padding;
@@ -50,15 +49,6 @@ fn fit(sizes: (usize, usize), window: Window, input: Extent, output: Extent) -> 
 pub fn square(window: Window, input: Extent, output: Extent) -> Option<[Fit; 2]> {
     let least = window.kernel.0.max(window.kernel.1);
     (least..=least + MAX_GROWTH).find_map(|size| fit((size, size), window, input, output))
-}
-
-/// The smallest kernel.
-pub fn rectangular(window: Window, input: Extent, output: Extent) -> Option<[Fit; 2]> {
-    let axis = |kernel: usize, before, sizes| {
-        (kernel..=kernel + MAX_GROWTH).find_map(|size| fit_axis(size, kernel, before, window.stride, sizes))
-    };
-    let rows = axis(window.kernel.0, window.before.0, (input.h, output.h))?;
-    Some([rows, axis(window.kernel.1, window.before.1, (input.w, output.w))?])
 }
 
 /// Additional end pads in one byte.
@@ -180,13 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rectangular_kernel_only_grows_where_its_padding_does_not_fit() {
+    fn a_tall_kernel_grows_around_its_columns() {
         let window = Window { kernel: (10, 4), stride: 2, before: (4, 1) };
-        let fits = rectangular(window, map(49, 10), map(25, 5)).unwrap();
-        assert_eq!(fits.map(|fit| (fit.kernel, fit.pad, fit.extra)), [(10, 4, 1), (4, 1, 0)]);
-        let window = Window { kernel: (2, 3), stride: 1, before: (1, 1) };
-        let fits = rectangular(window, map(6, 6), map(6, 6)).unwrap();
-        assert_eq!(fits.map(|fit| (fit.kernel, fit.pad, fit.extra)), [(3, 1, 0), (3, 1, 0)]);
+        let fits = square(window, map(49, 10), map(25, 5)).unwrap();
+        assert_eq!(fits.map(|fit| (fit.grown, fit.kernel, fit.pad, fit.extra)), [(0, 10, 4, 1), (3, 10, 4, 0)]);
     }
 
     #[test]

@@ -36,8 +36,7 @@ pub fn fit(ir: &Ir, id: Id) -> Fitted {
 
 fn convolution(ir: &Ir, id: Id, conv: &Conv) -> Fitted {
     let (input, output) = extents(ir, id);
-    let fit = if ir.rectangular_kernels { geometry::rectangular } else { geometry::square };
-    let fits = fit(conv.window, input, output).ok_or_else(|| unfit_window(conv.window))?;
+    let fits = geometry::square(conv.window, input, output).ok_or_else(|| unfit_window(conv.window))?;
     let [rows, columns] = fits;
     let grown_elements = output.c.saturating_mul(rows.kernel * columns.kernel).saturating_mul(input.c);
     if grown_elements > conv.weights.len().saturating_mul(MOST_GROWTH).max(MOST_GROWN) {
@@ -59,7 +58,7 @@ fn convolution(ir: &Ir, id: Id, conv: &Conv) -> Fitted {
         alpha,
     };
     let weights = geometry::grow(&conv.weights, conv.window, fits, input.c);
-    let tensors = vec![(array(&[output.c, rows.kernel, columns.kernel, input.c], &weights), vector(&conv.bias))];
+    let tensors = vec![(array(&[output.c, rows.kernel, rows.kernel, input.c], &weights), vector(&conv.bias))];
     Ok((Layer::Conv2d(record), tensors, grown((rows.kernel, columns.kernel), conv.window)))
 }
 

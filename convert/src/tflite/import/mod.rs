@@ -49,12 +49,8 @@ pub struct Importer<'m, 'f> {
 pub fn import(model: &Model<'_>, ends: Ends) -> Result<Imported, Vec<Refusal>> {
     let extent =
         layout::input_extent(model, ends).map_err(|trouble| refusals(refusal_of_input(model, ends, trouble)))?;
-    let mut importer = Importer {
-        model,
-        ir: Ir { rectangular_kernels: true, ..Ir::default() },
-        translated: vec![None; model.tensors.len()],
-        readers: readers(model),
-    };
+    let mut importer =
+        Importer { model, ir: Ir::default(), translated: vec![None; model.tensors.len()], readers: readers(model) };
     let id = importer.ir.push(Op { kind: Kind::Input, inputs: Vec::new(), extent, origin: Origin::default() });
     importer.note_params(id, ends.input);
     importer.translated[ends.input] = Some(Translated { id, range: (-128, 127) });

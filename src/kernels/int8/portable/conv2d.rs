@@ -16,7 +16,8 @@ use super::BASELINE;
 use super::finish::{Finish, store_once};
 use super::gather::{Gather, is_pointwise};
 use super::packed;
-use super::tile::{BLOCK, HAS_VECTORS, InnerLoops, Pairs, Products, STRIP, Sums};
+use super::tile::{BLOCK, HAS_VECTORS, InnerLoops, Pairs, Products, STRIP, Sums, part};
+use crate::kernels::Filters;
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Window, checked_product};
 
@@ -158,8 +159,8 @@ fn by_code_tables<const W: usize>(args: &mut Conv2d<'_>, loops: &'static InnerLo
     let Some(table) = table.first_chunk_mut::<CODES>() else { return };
     for first in blocks::<W>(0..outputs) {
         for column in (0..W).step_by(BLOCK) {
-            let weights = args.weights.get(first + column..).and_then(|weights| weights.first_chunk::<BLOCK>());
-            let weights = weights.copied().unwrap_or_default().map(|w| i32::from(w) - requantize.weight_zero_point);
+            let at = |i| args.weights.get((first + column + i) * args.kernel_pitch.filter).copied().unwrap_or_default();
+            let weights: [_; BLOCK] = array::from_fn(|i| i32::from(at(i)) - requantize.weight_zero_point);
             let finish = Finish::new(loops, &requantize, first + column, CODES);
             let mut next = weights.map(|w| w * (i32::from(i8::MIN) - requantize.input_zero_point));
             for table in table.as_chunks_mut::<STRIP>().0 {
@@ -232,14 +233,27 @@ fn add_products(
     sums: &mut [[i32; BLOCK]],
 ) {
     let (outputs, zero_point) = (args.requantize.bias.len(), args.requantize.weight_zero_point);
-    let products = Products {
-        input: args.scratch,
-        len: range.len(),
-        weights: args.weights.get(first * k + range.start..).unwrap_or_default(),
-        pitch: k,
-        outputs: BLOCK.min(outputs - first),
-    };
-    (loops.dot)(&products, sums);
+    let filters = args.filters();
+    // What lies together: the whole kernel, or one of its rows.
+    let stretch = if filters.are_whole() { k } else { filters.row_elems };
+    let mut start = range.start;
+    while start < range.end {
+        let (row, column) = (start / stretch.max(1), start % stretch.max(1));
+        let len = (stretch - column).min(range.end - start);
+        let products = Products {
+            input: args.scratch.get(start - range.start..).unwrap_or_default(),
+            len,
+            step: range.len(),
+            weights: args
+                .weights
+                .get(first * filters.pitch.filter + row * filters.pitch.row + column..)
+                .unwrap_or_default(),
+            pitch: filters.pitch.filter,
+            outputs: BLOCK.min(outputs - first),
+        };
+        (loops.dot)(&products, sums);
+        start += len.max(1);
+    }
     if zero_point != 0 {
         for (row, sums) in args.scratch.chunks(range.len().max(1)).zip(sums) {
             let sum = row.iter().fold(0i32, |sum, &x| sum.wrapping_add(i32::from(x)));
@@ -298,11 +312,12 @@ fn transposed(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize, outpu
     let pitch = requantize.bias.len();
     let (pairs, gathered) = (k.div_ceil(2), panel_pixels(&args.window, k));
     let mut gather = Gather::new(args, 0..0, (0, k), 2 * pairs);
+    let filters = args.filters();
     let (rows, panels) = args.scratch.split_at_mut_checked(gathered * 2 * pairs).unwrap_or_default();
     // The weights' zero point goes into the panels: `weight - zero_point` still fits an i16.
     let panels = bytemuck::cast_slice_mut::<i16, Pairs>(panels.as_chunks_mut::<{ 2 * BLOCK }>().0.as_flattened_mut());
     for (first, panel) in blocks::<BLOCK>(outputs.clone()).zip(panels.chunks_mut(pairs.max(1))) {
-        transpose(args.weights, k, requantize.weight_zero_point, first..pitch, panel);
+        transpose(&filters, requantize.weight_zero_point, first..pitch, panel);
     }
     let firsts = blocks::<BLOCK>(outputs.clone());
     let finishes: [Finish<'_>; MAX_PANELS] =
@@ -327,14 +342,14 @@ fn transposed(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize, outpu
 
 /// Writes the weights of the outputs from the first on into a panel, zero where there is no output or no k.
 #[inline(never)]
-fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, panel: &mut [Pairs]) {
+fn transpose(filters: &Filters<'_, i8>, zero_point: i32, outputs: Range<usize>, panel: &mut [Pairs]) {
     let centred = |w: i8| i16::from(w).wrapping_sub(zero_point as i16);
-    if outputs.len() < BLOCK || k % 2 == 1 {
+    if outputs.len() < BLOCK || filters.elems() % 2 == 1 {
         panel.fill([[0; 2]; BLOCK]);
     }
-    let rows = weights.chunks(k.max(1)).skip(outputs.start).take(outputs.len());
-    for (output, row) in rows.take(BLOCK).enumerate() {
-        let (pairs, last) = row.as_chunks::<2>();
+    for (output, filter) in outputs.take(BLOCK).enumerate() {
+        let mut copy = [0; MAX_PANEL_K as usize];
+        let (pairs, last) = without_gaps(filters, filter, &mut copy).as_chunks::<2>();
         for (out, pair) in panel.iter_mut().zip(pairs) {
             out[output] = pair.map(centred);
         }
@@ -342,4 +357,18 @@ fn transpose(weights: &[i8], k: usize, zero_point: i32, outputs: Range<usize>, p
             out[output][0] = centred(*last);
         }
     }
+}
+
+/// One filter without gaps: in place, or copied.
+#[inline(always)]
+fn without_gaps<'f>(filters: &Filters<'f, i8>, filter: usize, copy: &'f mut [i8; MAX_PANEL_K as usize]) -> &'f [i8] {
+    let weights = filters.weights.get(filter * filters.pitch.filter..).unwrap_or_default();
+    if filters.are_whole() {
+        return part(weights, 0, filters.elems());
+    }
+    let rows = weights.chunks(filters.pitch.row.max(1)).take(filters.rows);
+    for (to, row) in copy.chunks_mut(filters.row_elems.max(1)).zip(rows) {
+        to.iter_mut().zip(row).for_each(|(to, &weight)| *to = weight);
+    }
+    part(copy, 0, filters.elems())
 }

@@ -1,6 +1,7 @@
 //! Dense layers, and 1x1 convolutions as a matrix product: a 1x1 convolution over a map one pixel high.
 
 use super::conv2d;
+use crate::kernels::KernelPitch;
 use crate::kernels::int8::{Conv2d, Dense};
 use crate::tensor::Window;
 
@@ -34,10 +35,12 @@ pub fn dense(args: &mut Dense<'_>) {
 #[inline(always)]
 pub(in crate::kernels) fn run(args: &mut Dense<'_>, conv2d: fn(&mut Conv2d<'_>)) {
     let in_features = args.input.len().checked_div(args.rows).unwrap_or(0);
+    let window = as_window(args.rows as u32, in_features as u32, args.requantize.bias.len() as u32);
     conv2d(&mut Conv2d {
-        window: as_window(args.rows as u32, in_features as u32, args.requantize.bias.len() as u32),
+        window,
         input: args.input,
         weights: args.weights,
+        kernel_pitch: KernelPitch::dense(&window),
         packed: args.packed,
         requantize: args.requantize,
         pooled: false,

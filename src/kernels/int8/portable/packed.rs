@@ -16,6 +16,7 @@ use super::conv2d::{blocks, store_strip};
 use super::finish::Finish;
 use super::gather::Gather;
 use super::tile::{BLOCK, InnerLoops, STRIP, Sums};
+use crate::kernels::Filters;
 use crate::kernels::int8::{Conv2d, Requantize};
 
 /// In front of the blocks, in bytes.
@@ -63,14 +64,15 @@ fn block_bytes(k: usize) -> usize {
     k.next_multiple_of(4).saturating_mul(BLOCK).saturating_add(OFFSETS)
 }
 
-/// Packs weights `[out_c][k]` in the form of `loops`. Nothing is packed for weights with a zero point.
-pub(in crate::kernels) fn pack(loops: &PackedLoops, weights: &[i8], requantize: &Requantize<'_>, packed: &mut [i8]) {
-    let outputs = requantize.bias.len();
-    let (Some(k), Some((line, rest))) =
-        (weights.len().checked_div(outputs), packed.split_at_mut_checked(LINE.min(packed.len())))
-    else {
-        return;
-    };
+/// Packs weights in the form of `loops`. Nothing is packed for weights with a zero point.
+pub(in crate::kernels) fn pack(
+    loops: &PackedLoops,
+    filters: &Filters<'_, i8>,
+    requantize: &Requantize<'_>,
+    packed: &mut [i8],
+) {
+    let (outputs, k) = (requantize.bias.len(), filters.elems());
+    let Some((line, rest)) = packed.split_at_mut_checked(LINE) else { return };
     line.fill(0);
     if requantize.weight_zero_point != 0 {
         return;
@@ -78,15 +80,8 @@ pub(in crate::kernels) fn pack(loops: &PackedLoops, weights: &[i8], requantize: 
     for (first, block) in blocks::<BLOCK>(0..outputs).zip(rest.chunks_exact_mut(block_bytes(k))) {
         block.fill(0);
         let (offsets, panel) = block.split_at_mut(OFFSETS);
-        let rows = weights.chunks_exact(k.max(1)).skip(first).take(BLOCK);
-        for (output, (row, offset)) in rows.zip(offsets.as_chunks_mut::<4>().0).enumerate() {
-            for (at, group) in row.chunks(loops.group).enumerate() {
-                let to = (at * BLOCK + output) * loops.group;
-                if let Some(to) = panel.get_mut(to..to + group.len()) {
-                    to.copy_from_slice(group);
-                }
-            }
-            let sum = row.iter().fold(0i32, |sum, &w| sum.wrapping_add(i32::from(w)));
+        for (output, offset) in (0..BLOCK.min(outputs)).zip(offsets.as_chunks_mut::<4>().0) {
+            let sum = pack_filter(filters, first + output, loops.group, output, panel);
             *offset =
                 sum.wrapping_mul(-(loops.excess)(requantize.input_zero_point)).to_le_bytes().map(|byte| byte as i8);
         }
@@ -94,6 +89,23 @@ pub(in crate::kernels) fn pack(loops: &PackedLoops, weights: &[i8], requantize: 
     if let Some(form) = line.first_mut() {
         *form = loops.form as i8;
     }
+}
+
+/// Writes the weights of a filter to its places in a panel; returns their sum.
+fn pack_filter(filters: &Filters<'_, i8>, filter: usize, group: usize, output: usize, panel: &mut [i8]) -> i32 {
+    let weights = filters.weights.get(filter * filters.pitch.filter..).unwrap_or_default();
+    let mut sum = 0i32;
+    let mut k = 0;
+    for row in weights.chunks(filters.pitch.row.max(1)).take(filters.rows) {
+        for &weight in row.iter().take(filters.row_elems) {
+            if let Some(to) = panel.get_mut((k / group * BLOCK + output) * group + k % group) {
+                *to = weight;
+            }
+            sum = sum.wrapping_add(i32::from(weight));
+            k += 1;
+        }
+    }
+    sum
 }
 
 /// Computes a convolution with packed weights; false, with nothing computed, where they have another form or there are none.
@@ -104,7 +116,7 @@ pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize) -
         return false;
     }
     let padded = k.next_multiple_of(4);
-    let room = args.scratch.len() * size_of::<i16>() / (STRIP * packed_loops.elem_bytes);
+    let room = size_of_val(args.scratch) / (STRIP * packed_loops.elem_bytes);
     let piece = padded.min(room / 4 * 4);
     if piece == 0 {
         return false;

@@ -10,8 +10,9 @@ pub(in crate::kernels) static LOOPS: InnerLoops =
     InnerLoops { gather, dot, outer, stage, taps, add_terms, requantize: None };
 
 fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
-    let rows = products.input.chunks(products.len.max(1));
+    let rows = products.input.chunks(products.step.max(1));
     for (row, sums) in rows.zip(sums) {
+        let row = row.get(..products.len).unwrap_or_default();
         let weights = products.weights.chunks(products.pitch.max(1)).take(products.outputs);
         for (sum, weights) in sums.iter_mut().zip(weights) {
             let products = row.iter().zip(weights).map(|(&x, &w)| i32::from(x) * i32::from(w));

@@ -78,10 +78,12 @@ const TABLES_LEN: usize = if HAS_VECTORS { 10 } else { 0 };
 
 /// Products over k of some rows and of the outputs of a block: `input[r][k] * weights[o][k]`.
 pub(in crate::kernels) struct Products<'a> {
-    /// Rows of `len` elements that follow each other.
+    /// Rows of `len` elements, `step` elements apart.
     pub(in crate::kernels) input: &'a [i16],
     /// Number of k.
     pub(in crate::kernels) len: usize,
+    /// Elements from one row to the next.
+    pub(in crate::kernels) step: usize,
     /// Weights of the outputs, `pitch` elements apart.
     pub(in crate::kernels) weights: &'a [i8],
     pub(in crate::kernels) pitch: usize,
@@ -95,7 +97,7 @@ impl Products<'_> {
     #[inline(always)]
     pub(in crate::kernels) fn are_inside(&self, rows: usize) -> bool {
         rows > 0
-            && rows * self.len <= self.input.len()
+            && (rows - 1) * self.step + self.len <= self.input.len()
             && self.outputs > 0
             && (self.outputs.min(BLOCK) - 1) * self.pitch + self.len <= self.weights.len()
     }

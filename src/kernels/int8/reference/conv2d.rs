@@ -27,7 +27,6 @@ pub(super) fn largest_of_block(size: usize, y: usize, x: usize, code: impl Fn(us
 
 fn accumulate(args: &Conv2d<'_>, y: usize, x: usize, o: usize) -> i32 {
     let window = &args.window;
-    let (kernel_h, kernel_w) = (window.kernel_h as usize, window.kernel_w as usize);
     let (in_w, in_c) = (window.in_w as usize, window.in_c as usize);
     let (rows, columns) = (window.rows_at(y), window.columns_at(x));
     let mut acc = 0i32;
@@ -36,7 +35,7 @@ fn accumulate(args: &Conv2d<'_>, y: usize, x: usize, o: usize) -> i32 {
             for i in 0..in_c {
                 let input = ((rows.input + row) * in_w + columns.input + column) * in_c + i;
                 let (ky, kx) = (rows.first + row, columns.first + column);
-                let weight = ((o * kernel_h + ky) * kernel_w + kx) * in_c + i;
+                let weight = o * args.kernel_pitch.filter + ky * args.kernel_pitch.row + kx * in_c + i;
                 let centred = i32::from(args.input[input]) - args.requantize.input_zero_point;
                 acc = acc.wrapping_add(centred * i32::from(args.weights[weight]));
             }

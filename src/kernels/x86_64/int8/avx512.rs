@@ -75,14 +75,19 @@ fn packed_products<const B: usize>(rows: &[i16], len: usize, blocks: &[Block<'_>
         };
     }
     for k in 0..quads {
+        let mut w = [_mm256_setzero_si256(); B];
+        for (w, weights) in w.iter_mut().zip(weights) {
+            // SAFETY: every block has `quads` quads of each output.
+            *w = cast(unsafe { *weights.as_ptr().add(k) });
+        }
+        let mut row = input.as_ptr();
         for r in 0..STRIP {
             // SAFETY: quad `k` of row `r`, of rows of `quads` quads.
-            let x = _mm256_set1_epi32(cast(unsafe { *input.as_ptr().add(r * quads + k) }));
-            for b in 0..B {
-                // SAFETY: every block has `quads` quads of each output.
-                let w = cast(unsafe { *weights[b].as_ptr().add(k) });
-                sums[b][r] = _mm256_dpbusd_epi32(sums[b][r], x, w);
+            let x = _mm256_set1_epi32(cast(unsafe { *row.add(k) }));
+            for (sums, w) in sums.iter_mut().zip(w) {
+                sums[r] = _mm256_dpbusd_epi32(sums[r], x, w);
             }
+            row = row.wrapping_add(quads);
         }
     }
     for (all_sums, sums) in all_sums.iter_mut().zip(sums) {
@@ -128,6 +133,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
     depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
-    pack: Some(|weights, requantize, packed| portable::packed::pack(&QUADS, weights, requantize, packed)),
+    pack: Some(|filters, requantize, packed| portable::packed::pack(&QUADS, filters, requantize, packed)),
     ..avx2::KERNELS
 };

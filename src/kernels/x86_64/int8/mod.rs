@@ -132,7 +132,7 @@ macro_rules! dot {
                     let mut input = [products.input.as_ptr(); R];
                     for r in 0..R {
                         // SAFETY: where a row starts.
-                        input[r] = unsafe { input[r].add((tile * R + r).min(count - 1) * products.len) };
+                        input[r] = unsafe { input[r].add((tile * R + r).min(count - 1) * products.step) };
                     }
                     // SAFETY: all of these have `len` elements.
                     let totals = unsafe { tile_sums(input, weights, products.len) };

@@ -46,5 +46,5 @@ pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     add: |args| portable::add::run(args, &LOOPS),
     softmax,
     lookup,
-    pack: Some(|weights, requantize, packed| portable::packed::pack(&PAIRS, weights, requantize, packed)),
+    pack: Some(|filters, requantize, packed| portable::packed::pack(&PAIRS, filters, requantize, packed)),
 };
