@@ -10,12 +10,12 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
-use super::masks;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::largest;
 use crate::kernels::int8::portable::gather::{self, Gather};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Windows};
+use crate::kernels::simd::int8::{dot, inner_loops, masks, stage, taps};
 use requantize::{all_codes, tables};
 
 /// Rows that are multiplied by a panel at a time.
@@ -24,7 +24,7 @@ const PANEL_ROWS: usize = 2;
 inner_loops!("sse2", 3, None);
 dot!("sse2", 8, 2, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
 stage!("sse2", _mm_set1_epi16, alternate);
-taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product);
+taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product, cast);
 
 #[target_feature(enable = "sse2")]
 fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {

@@ -21,10 +21,10 @@ use core::arch::x86_64::{
 
 use bytemuck::{Pod, Zeroable, cast, cast_ref};
 
-use super::super::store;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::finish::Channels;
 use crate::kernels::int8::portable::tile::{BLOCK, STRIP, Sums, Tables};
+use crate::kernels::simd::int8::store;
 
 const HIGH_BIT: i32 = i32::MIN;
 
