@@ -22,10 +22,12 @@ fn expected() -> Level {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vnni");
-    match (has_avx2, has_avx512) {
-        (true, true) => Level::Avx512,
-        (true, false) => Level::Avx2,
-        (false, _) => Level::Portable,
+    let has_sse41 = is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
+    match (has_sse41, has_avx2, has_avx512) {
+        (_, true, true) => Level::Avx512,
+        (_, true, false) => Level::Avx2,
+        (true, false, _) => Level::Sse41,
+        (false, false, _) => Level::Portable,
     }
 }
 

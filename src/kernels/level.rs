@@ -17,26 +17,29 @@ pub enum Level {
     Reference = 0,
     /// Blocked loops that the compiler vectorises for the target's baseline.
     Portable = 1,
+    /// x86-64 with SSE4.1, in builds with the feature `simd`.
+    Sse41 = 2,
     /// x86-64 with AVX2 and FMA, in builds with the feature `simd`.
-    Avx2 = 2,
+    Avx2 = 3,
     /// x86-64 with AVX-512 F, BW, DQ, VL and VNNI besides, in builds with the feature `simd`.
-    Avx512 = 3,
+    Avx512 = 4,
     /// AArch64 with NEON, which all but a few bare-metal targets have, in builds with the feature `simd`.
-    Neon = 4,
+    Neon = 5,
     /// AArch64 with `sdot` besides, in builds with the feature `simd`.
-    NeonDotprod = 5,
+    NeonDotprod = 6,
 }
 
 impl Level {
     /// All levels in rising order.
-    pub const ALL: [Level; 6] =
-        [Level::Reference, Level::Portable, Level::Avx2, Level::Avx512, Level::Neon, Level::NeonDotprod];
+    pub const ALL: [Level; 7] =
+        [Level::Reference, Level::Portable, Level::Sse41, Level::Avx2, Level::Avx512, Level::Neon, Level::NeonDotprod];
 
     /// The name that `NETKIT_CPU` takes and that reports print.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Reference => "reference",
             Level::Portable => "portable",
+            Level::Sse41 => "sse4.1",
             Level::Avx2 => "avx2",
             Level::Avx512 => "avx512",
             Level::Neon => "neon",
@@ -44,13 +47,14 @@ impl Level {
         }
     }
 
-    /// The level with this name; ASCII case does not matter.
+    /// The level with this name; ASCII case does not matter, nor the dot of `sse4.1`.
     pub fn from_name(name: &str) -> Option<Level> {
         Level::from_bytes(name.as_bytes())
     }
 
     /// The level with this name, from bytes that may not be UTF-8 (the environment of a C program).
     pub fn from_bytes(name: &[u8]) -> Option<Level> {
+        let name = if name.eq_ignore_ascii_case(b"sse41") { b"sse4.1" } else { name };
         Level::ALL.into_iter().find(|level| level.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
@@ -104,6 +108,7 @@ mod tests {
             assert_eq!(Level::from_name(level.name()), Some(level));
         }
         assert_eq!(Level::from_name("AVX2"), Some(Level::Avx2));
+        assert_eq!(Level::from_name("Sse41"), Some(Level::Sse41));
         for wrong in ["", "avx", "avx2 ", "native"] {
             assert_eq!(Level::from_name(wrong), None, "{wrong:?}");
         }
@@ -116,6 +121,8 @@ mod tests {
         for (asked, best, got) in [
             (Avx2, Avx512, Avx2),
             (Avx512, Avx2, Avx2),
+            (Avx512, Sse41, Sse41),
+            (Sse41, Avx512, Sse41),
             (Avx512, Portable, Portable),
             (NeonDotprod, Neon, Neon),
             (Neon, NeonDotprod, Neon),

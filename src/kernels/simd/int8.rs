@@ -256,7 +256,7 @@ macro_rules! taps {
         /// All windows of a strip, in groups of 8 and 4 where it is as long, so that weights are read once per group.
         #[inline(never)]
         #[target_feature(enable = $feature)]
-        fn all_taps(windows: &Windows<'_>, sums: &mut Sums) {
+        pub(in crate::kernels) fn all_taps(windows: &Windows<'_>, sums: &mut Sums) {
             if !windows.are_inside() {
                 return;
             }

@@ -19,6 +19,7 @@ pub(super) fn float_table(level: Level) -> &'static super::Kernels {
     match level {
         Level::Avx512 => &float::avx512::KERNELS,
         Level::Avx2 => &float::avx2::KERNELS,
+        Level::Sse41 => &float::SSE41,
         _ => &super::portable::KERNELS,
     }
 }
@@ -29,6 +30,7 @@ pub(super) fn int8_table(level: Level) -> &'static super::int8::Kernels {
     match level {
         Level::Avx512 => &int8::avx512::KERNELS,
         Level::Avx2 => &int8::avx2::KERNELS,
+        Level::Sse41 => &int8::sse41::KERNELS,
         _ => &super::int8::portable::KERNELS,
     }
 }

@@ -7,3 +7,8 @@
 
 pub(in crate::kernels) mod avx2;
 pub(in crate::kernels) mod avx512;
+
+use crate::kernels::{Kernels, Level, portable};
+
+/// The SSE4.1 level: it has nothing for float32 that the baseline lacks.
+pub(super) static SSE41: Kernels = Kernels { level: Level::Sse41, ..portable::KERNELS };

@@ -1,7 +1,24 @@
-//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline), 256 bits (AVX2) and 512 bits (AVX-512), and
-//! the portable kernels without inner loops of their own compiled for AVX2.
+//! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline, and SSE4.1), 256 bits (AVX2) and 512 bits
+//! (AVX-512), and the portable kernels without inner loops of their own compiled for SSE4.1 and AVX2.
 //!
 //! All instruction sets multiply pairs of i16 and add the two products in one instruction.
+
+/// Kernels compiled for an instruction set, one per line: its name and parameters, and the portable function that it compiles.
+#[cfg(feature = "simd")]
+macro_rules! compiled {
+    ($feature:literal: $($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
+        $(#[inline(never)]
+        fn $name($($arg: $type),*) {
+            #[target_feature(enable = $feature)]
+            fn compiled($($arg: $type),*) {
+                $portable
+            }
+            // SAFETY: `KERNELS` alone leads to this function, and only `int8::table` hands `KERNELS` out, after
+            // the processor was seen to have the feature.
+            unsafe { compiled($($arg),*) }
+        })*
+    };
+}
 
 /// `InnerLoops::outer` of one instruction set whose vectors of 256 bits hold the sums of a block.
 #[cfg(feature = "simd")]
@@ -28,4 +45,7 @@ macro_rules! outer {
 pub(in crate::kernels) mod avx2;
 #[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx512;
+mod narrow;
 pub(in crate::kernels) mod sse2;
+#[cfg(feature = "simd")]
+pub(in crate::kernels) mod sse41;

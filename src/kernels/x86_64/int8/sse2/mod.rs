@@ -1,6 +1,6 @@
 //! Inner loops with the vectors of every x86-64.
 
-mod requantize;
+pub(super) mod requantize;
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_loadu_si128, _mm_madd_epi16, _mm_set1_epi16,
@@ -27,7 +27,7 @@ stage!("sse2", _mm_set1_epi16, alternate);
 taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product, cast);
 
 #[target_feature(enable = "sse2")]
-fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
+pub(super) fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
     let pairs = panel.len();
     for (rows, all_sums) in input.chunks(PANEL_ROWS * pairs.max(1)).zip(all_sums.as_chunks_mut::<PANEL_ROWS>().0) {
         if rows.len() == PANEL_ROWS * pairs {
@@ -46,7 +46,7 @@ fn widen(codes: [i8; 8]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn add_codes(sums: __m128i, x: [i16; 8], w: __m128i) -> __m128i {
+pub(super) fn add_codes(sums: __m128i, x: [i16; 8], w: __m128i) -> __m128i {
     add_product(sums, cast(x), w)
 }
 
