@@ -5,3 +5,14 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 # as_root COMMAND...
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+# find_rust_library TRIPLE: sets `sysroot` when the library for a target is not that of the toolchain. Asks rustup if
+# `$rustup`, which may fetch it if `$install`, else builds it from its sources. Status 77 when these cannot be had.
+find_rust_library() {
+    sysroot=
+    if $rustup; then
+        [ ! -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] || return 0
+        ! $install || ! has rustup || ! rustup target add "$1" || return 0
+    fi
+    sysroot=$(scripts/rust-std std,panic_unwind,test "$1")
+}

@@ -88,6 +88,6 @@ every_level_matches_the_reference! {
 #[test]
 fn a_table_belongs_to_the_level_asked_for_or_the_best_below() {
     for level in Level::ALL {
-        assert_eq!(table(level).level, level.min(netkit::kernels::best_level()));
+        assert_eq!(table(level).level, level.or_below());
     }
 }

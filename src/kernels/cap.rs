@@ -17,13 +17,13 @@ static CAP: AtomicU8 = AtomicU8::new(UNSET);
 /// caps at the same time, one of them wins.
 pub fn cap_level(level: Level) {
     let present = CAP.load(Ordering::Relaxed);
-    CAP.store(present.min(level as u8), Ordering::Relaxed);
+    CAP.store(present.min(level.or_below() as u8), Ordering::Relaxed);
 }
 
 /// `best`, or what is left of it. Threads that look at the environment together find and store the same level.
 pub(super) fn lowered(best: Level) -> Level {
     let allowed = from_u8(ALLOWED.load(Ordering::Relaxed)).unwrap_or_else(|| {
-        let allowed = crate::host::cpu_cap().map_or(best, |cap| cap.min(best));
+        let allowed = crate::host::cpu_cap().map_or(best, |cap| cap.up_to(best));
         ALLOWED.store(allowed as u8, Ordering::Relaxed);
         allowed
     });

@@ -1,17 +1,14 @@
 //! The float kernels of each level, and the scratch memory that they need.
 
-use super::{Epilogue, Filters, Kernels, Level, active_level, portable, reference};
+use super::{Epilogue, Filters, Kernels, Level, active_level, native, portable, reference};
 use crate::tensor::Window;
 
-/// The kernels of `level`, or of the best supported level below it.
+/// The kernels of [`level.or_below()`](Level::or_below).
 pub fn table(level: Level) -> &'static Kernels {
-    match level {
+    match level.or_below() {
         Level::Reference => &reference::KERNELS,
-        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 if Level::Avx512.is_supported() => &super::x86_64::float::avx512::KERNELS,
-        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 | Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::float::avx2::KERNELS,
-        Level::Portable | Level::Avx2 | Level::Avx512 => &portable::KERNELS,
+        Level::Portable => &portable::KERNELS,
+        above => native::float_table(above),
     }
 }
 
@@ -55,12 +52,11 @@ pub fn grn_scratch_elems(channels: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::best_level;
 
     #[test]
     fn a_table_belongs_to_the_level_asked_for_or_the_best_below() {
         for level in Level::ALL {
-            assert_eq!(table(level).level, level.min(best_level()));
+            assert_eq!(table(level).level, level.or_below());
         }
     }
 }

@@ -4,7 +4,9 @@
 //! reference/   scalar, written to be read: the specification of every kernel
 //! portable/    the same results, blocked so that the compiler vectorises it on any target
 //! x86_64/      detection, and kernels for AVX2 and AVX-512
-//! int8/        the same three for int8
+//! aarch64/     detection, and kernels for NEON
+//! simd/        what the kernels of these two share
+//! int8/        the same for int8
 //! float.rs     which float kernels run
 //! level.rs     which level runs
 //! cap.rs       what lowers the level on a host
@@ -21,13 +23,34 @@ mod float;
 #[cfg(feature = "int8")]
 pub mod int8;
 mod level;
+#[cfg(not(any(
+    all(target_arch = "x86_64", feature = "simd"),
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon", feature = "simd")
+)))]
+#[path = "absent.rs"]
+mod native;
 mod pooling;
 #[cfg(feature = "f32")]
 pub mod portable;
 #[cfg(feature = "f32")]
 pub mod reference;
-#[cfg(all(target_arch = "x86_64", any(feature = "simd", feature = "int8")))]
+
+// Little-endian with NEON: all but a few bare-metal targets of this architecture.
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+#[cfg(any(feature = "simd", feature = "int8"))]
+mod aarch64;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")))]
+#[cfg(any(feature = "simd", feature = "int8"))]
+mod simd;
+#[cfg(target_arch = "x86_64")]
+#[cfg(any(feature = "simd", feature = "int8"))]
 mod x86_64;
+
+// What this target has above the portable level.
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon", feature = "simd"))]
+use aarch64 as native;
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
+use x86_64 as native;
 
 pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Filters, Grn, KernelPitch, Pool2d};
 #[cfg(feature = "host")]

@@ -10,11 +10,13 @@ use netkit::format::{DType, Layer, NETWORK_CNN, NETWORK_MLP, QuantEntry, TensorE
 use netkit::{MemoryPlan, Model, Network};
 
 /// All `.nk` files at hand: those of the repository, those in folders named by `NETKIT_EXTRA_MODELS` (separated by `:`),
-/// and `../shared/models` where it lies beside the repository.
+/// and `../shared/models` where it lies beside the repository, unless `NETKIT_OWN_MODELS` is set.
 pub fn model_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders =
-        vec![root.join("models"), root.join("../shared/models/netkit"), root.join("../shared/models/large")];
+    let mut folders = vec![root.join("models")];
+    if std::env::var_os("NETKIT_OWN_MODELS").is_none() {
+        folders.extend(["../shared/models/netkit", "../shared/models/large"].map(|folder| root.join(folder)));
+    }
     folders.extend(std::env::var("NETKIT_EXTRA_MODELS").iter().flat_map(|list| list.split(':')).map(PathBuf::from));
     let mut files: Vec<PathBuf> = folders
         .iter()

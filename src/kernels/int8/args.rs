@@ -33,6 +33,7 @@ pub struct Requantize<'a> {
 impl Requantize<'_> {
     /// Whether negative products all become the least code, as behind a ReLU, and the codes are those of saturation: then
     /// nobody sees how halves of negative products are rounded, and clamping is what narrowing does.
+    #[allow(dead_code, reason = "for loops with vectors")]
     pub(in crate::kernels) fn is_plain(&self) -> bool {
         (self.output_zero_point, self.min, self.max) == (i32::from(i8::MIN), i8::MIN, i8::MAX)
     }

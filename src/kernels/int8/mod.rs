@@ -17,7 +17,7 @@ pub mod requantize;
 pub use args::{Add, Conv2d, Dense, DepthwiseConv2d, Pool2d, Requantize, Softmax};
 pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
 
-use super::{Filters, Level};
+use super::{Filters, Level, native};
 
 /// Packs the weights of a convolution or dense layer, which requantises as told, into [`packed_bytes`] bytes.
 pub type Pack = fn(&Filters<'_, i8>, &Requantize<'_>, packed: &mut [i8]);
@@ -48,22 +48,20 @@ pub struct Kernels {
     pub pack: Option<Pack>,
 }
 
-/// The int8 kernels of `level`, or of the best supported level below it.
+/// The int8 kernels of [`level.or_below()`](Level::or_below).
 pub fn table(level: Level) -> &'static Kernels {
-    match level {
+    match level.or_below() {
         Level::Reference => &reference::KERNELS,
-        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 if Level::Avx512.is_supported() => &super::x86_64::int8::avx512::KERNELS,
-        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 | Level::Avx2 if Level::Avx2.is_supported() => &super::x86_64::int8::avx2::KERNELS,
-        Level::Portable | Level::Avx2 | Level::Avx512 => &portable::KERNELS,
+        Level::Portable => &portable::KERNELS,
+        above => native::int8_table(above),
     }
 }
 
 /// Bytes of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels` pixels
 /// or rows. 0 where weights are better read in place.
 pub fn packed_bytes(pixels: usize, outputs: usize, k: usize) -> usize {
-    if cfg!(all(feature = "simd", target_arch = "x86_64")) { portable::packed::bytes(pixels, outputs, k) } else { 0 }
+    let is_packed = cfg!(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")));
+    if is_packed { portable::packed::bytes(pixels, outputs, k) } else { 0 }
 }
 
 /// The int8 kernels that this process uses: those of [`active_level`](super::active_level).

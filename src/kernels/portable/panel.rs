@@ -221,13 +221,13 @@ fn outer_tile<const P: usize, const R: usize>(
 
 /// `V` vectors of `L` lanes from `at` on. Like the next two, here because closures that a level compiles for its instruction
 /// set are not inlined.
-#[cfg(all(target_arch = "x86_64", feature = "simd"))]
+#[allow(dead_code, reason = "for the levels with explicit vectors, if there are any")]
 #[inline(always)]
 pub(in crate::kernels) fn vectors<const L: usize, const V: usize>(values: &[f32], at: usize) -> Option<&[[f32; L]; V]> {
     values.get(at..)?.as_chunks().0.first_chunk()
 }
 
-#[cfg(all(target_arch = "x86_64", feature = "simd"))]
+#[allow(dead_code, reason = "for the levels with explicit vectors, if there are any")]
 #[inline(always)]
 pub(in crate::kernels) fn vectors_mut<const L: usize, const V: usize>(
     values: &mut [f32],

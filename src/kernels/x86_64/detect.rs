@@ -5,7 +5,9 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernels::Level;
 
-/// Bits of leaf 1, register ECX: FMA, OSXSAVE, AVX.
+/// Bits of leaf 1, register ECX: SSSE3 and SSE4.1, whose registers every operating system saves.
+const SSE41: u32 = 1 << 9 | 1 << 19;
+/// The same: FMA, OSXSAVE, AVX.
 const FMA_OSXSAVE_AVX: u32 = 1 << 12 | 1 << 27 | 1 << 28;
 
 /// Bit of leaf 7, register EBX.
@@ -39,15 +41,17 @@ pub(in crate::kernels) fn best_level() -> Level {
 }
 
 fn detect() -> Level {
-    if __cpuid(0).eax < 7 || __cpuid(1).ecx & FMA_OSXSAVE_AVX != FMA_OSXSAVE_AVX {
-        return Level::Portable;
+    let basic = __cpuid(1).ecx;
+    let below = if basic & SSE41 == SSE41 { Level::Sse41 } else { Level::Portable };
+    if __cpuid(0).eax < 7 || basic & FMA_OSXSAVE_AVX != FMA_OSXSAVE_AVX {
+        return below;
     }
     let features = __cpuid_count(7, 0);
     // SAFETY: OSXSAVE, checked above, says that XGETBV exists and may be used.
     let saved = unsafe { saved_registers() };
     let has = |wanted: u32, registers: u64| features.ebx & wanted == wanted && saved & registers == registers;
     if !has(AVX2, XMM_AND_YMM) {
-        Level::Portable
+        below
     } else if has(AVX512, XMM_AND_YMM | MASKS_AND_ZMM) && features.ecx & AVX512_VNNI != 0 {
         Level::Avx512
     } else {

@@ -4,9 +4,33 @@
 #[cfg(feature = "simd")]
 mod detect;
 #[cfg(all(feature = "simd", feature = "f32"))]
-pub(super) mod float;
+mod float;
 #[cfg(feature = "int8")]
 pub(super) mod int8;
 
 #[cfg(feature = "simd")]
+use super::Level;
+#[cfg(feature = "simd")]
 pub(super) use detect::best_level;
+
+/// The float kernels of a level of this architecture.
+#[cfg(all(feature = "simd", feature = "f32"))]
+pub(super) fn float_table(level: Level) -> &'static super::Kernels {
+    match level {
+        Level::Avx512 => &float::avx512::KERNELS,
+        Level::Avx2 => &float::avx2::KERNELS,
+        Level::Sse41 => &float::SSE41,
+        _ => &super::portable::KERNELS,
+    }
+}
+
+/// The int8 kernels of a level of this architecture.
+#[cfg(all(feature = "simd", feature = "int8"))]
+pub(super) fn int8_table(level: Level) -> &'static super::int8::Kernels {
+    match level {
+        Level::Avx512 => &int8::avx512::KERNELS,
+        Level::Avx2 => &int8::avx2::KERNELS,
+        Level::Sse41 => &int8::sse41::KERNELS,
+        _ => &super::int8::portable::KERNELS,
+    }
+}

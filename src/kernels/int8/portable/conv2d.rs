@@ -66,7 +66,7 @@ pub fn can_pool(window: &Window) -> bool {
 }
 
 /// Whether each pixel is one code, and there are enough of them to compute the outputs of all codes instead.
-fn has_code_tables(window: &Window, pooled: bool) -> bool {
+pub(in crate::kernels) fn has_code_tables(window: &Window, pooled: bool) -> bool {
     let pixels = window.out_h as usize * window.out_w as usize;
     !pooled && window.in_c == 1 && is_pointwise(window) && pixels >= 2 * CODES && window.out_c as usize >= BLOCK
 }
@@ -265,7 +265,13 @@ fn add_products(
 
 /// Writes the codes of a block of outputs.
 #[inline(never)]
-fn store_sums(args: &mut Conv2d<'_>, loops: &'static InnerLoops, sums: &Sums, pixels: Range<usize>, first: usize) {
+pub(in crate::kernels) fn store_sums(
+    args: &mut Conv2d<'_>,
+    loops: &'static InnerLoops,
+    sums: &Sums,
+    pixels: Range<usize>,
+    first: usize,
+) {
     let pitch = args.requantize.bias.len();
     if args.pooled {
         let finish = Finish::new(loops, &args.requantize, first, pixels.len());
@@ -299,7 +305,7 @@ pub(super) fn store_strip(
 /// Starts of blocks of `W` that cover the outputs. The last one overlaps its neighbour rather than reach past the end, unless
 /// there are too few outputs for one block.
 #[inline(always)]
-pub(super) fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
+pub(in crate::kernels) fn blocks<const W: usize>(outputs: Range<usize>) -> impl Iterator<Item = usize> + Clone {
     let last = outputs.end.saturating_sub(W).max(outputs.start);
     outputs.step_by(W).map(move |first| first.min(last))
 }

@@ -62,7 +62,7 @@ pub(super) fn store_once(
 }
 
 /// The largest sums of some blocks of four pixels, channel by channel.
-#[cfg(target_arch = "x86_64")]
+#[allow(dead_code, reason = "for loops with vectors")]
 #[inline(always)]
 pub(in crate::kernels) fn largest(blocks: &[[&[i32; BLOCK]; 4]], sums: &mut Sums) {
     for (sums, [a, b, c, d]) in sums.iter_mut().zip(blocks) {
@@ -96,7 +96,7 @@ fn one_by_one(requantize: &Requantize<'_>, first: usize, sums: &[[i32; BLOCK]], 
 /// What the tables of a block hold, where all its channels exist, all multipliers are below 1/2, and half a unit can be
 /// added to any product: for a multiplier `m` and a shift to the right by `r`, products reach from `-m - 1` to `m`, and
 /// `m + 2^(r - 1) < 2^31`.
-#[cfg(target_arch = "x86_64")]
+#[allow(dead_code, reason = "for loops with vectors")]
 pub(in crate::kernels) struct Channels {
     pub(in crate::kernels) bias: [i32; BLOCK],
     pub(in crate::kernels) multipliers: [i32; BLOCK],
@@ -104,7 +104,7 @@ pub(in crate::kernels) struct Channels {
     pub(in crate::kernels) shifts: [i8; BLOCK],
 }
 
-#[cfg(target_arch = "x86_64")]
+#[allow(dead_code, reason = "for loops with vectors")]
 impl Channels {
     /// The channels from `first` on.
     #[inline(always)]

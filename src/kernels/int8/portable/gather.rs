@@ -25,7 +25,12 @@ pub(in crate::kernels) struct Gather<'a> {
 
 impl<'a> Gather<'a> {
     #[inline(always)]
-    pub(super) fn new(args: &Conv2d<'a>, pixels: Range<usize>, range: (usize, usize), row_elems: usize) -> Self {
+    pub(in crate::kernels) fn new(
+        args: &Conv2d<'a>,
+        pixels: Range<usize>,
+        range: (usize, usize),
+        row_elems: usize,
+    ) -> Self {
         let (window, zero_point) = (args.window, args.requantize.input_zero_point as i16);
         Self { window, input: args.input, zero_point, pooled: args.pooled, pixels, range, row_elems }
     }
@@ -57,6 +62,15 @@ impl Gathered for u8 {
     #[inline(always)]
     fn of(code: i8, _: i16) -> Self {
         code as u8 ^ 0x80
+    }
+}
+
+/// `input`
+#[cfg(all(target_arch = "aarch64", feature = "simd"))]
+impl Gathered for i8 {
+    #[inline(always)]
+    fn of(code: i8, _: i16) -> Self {
+        code
     }
 }
 
@@ -130,7 +144,7 @@ impl Walk {
 
 /// Whether every window is one input pixel, in the same order.
 #[inline(always)]
-pub(super) fn is_pointwise(window: &Window) -> bool {
+pub(in crate::kernels) fn is_pointwise(window: &Window) -> bool {
     (window.kernel_h, window.kernel_w, window.stride) == (1, 1, 1)
         && (window.pad_top, window.pad_left) == (0, 0)
         && (window.out_h, window.out_w) == (window.in_h, window.in_w)

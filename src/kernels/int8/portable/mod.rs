@@ -1,5 +1,6 @@
 //! int8 kernels in plain safe Rust, shaped so that the compiler vectorises them for whatever target it compiles. On x86-64
-//! the inner loops come from `kernels/x86_64`, which has instructions for them that the compiler does not find by itself.
+//! and AArch64 the inner loops come from `kernels/<arch>`: both have instructions for them that the compiler does not find
+//! by itself.
 //!
 //! ```text
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
@@ -23,7 +24,10 @@ pub(in crate::kernels) mod gather;
 pub mod lookup;
 pub mod max_pool2d;
 pub mod packed;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+)))]
 mod scalar;
 pub mod softmax;
 pub(in crate::kernels) mod tile;
@@ -31,11 +35,15 @@ pub(in crate::kernels) mod tile;
 use super::Kernels;
 use crate::kernels::Level;
 
-/// The inner loops of the target's baseline.
+// The inner loops of the target's baseline.
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+use crate::kernels::aarch64::int8::neon::LOOPS as BASELINE;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::x86_64::int8::sse2::LOOPS as BASELINE;
-/// The inner loops of the target's baseline.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+)))]
 use scalar::LOOPS as BASELINE;
 
 /// The portable level.

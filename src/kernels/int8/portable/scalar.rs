@@ -6,8 +6,8 @@ use super::add::add_terms;
 use super::gather::gather;
 use super::tile::{BLOCK, InnerLoops, Pairs, Products, Sums, Windows};
 
-pub(in crate::kernels) static LOOPS: InnerLoops =
-    InnerLoops { gather, dot, outer, stage, taps, add_terms, requantize: None };
+pub(in crate::kernels) const LOOPS: InnerLoops =
+    InnerLoops { gather, dot, outer, stage, taps, add_terms, packed: None, requantize: None };
 
 fn dot(products: &Products<'_>, sums: &mut [[i32; BLOCK]]) {
     let rows = products.input.chunks(products.step.max(1));

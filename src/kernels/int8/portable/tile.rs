@@ -8,6 +8,7 @@
 //!
 //! Inputs of products are i16 with the zero point subtracted. Sums wrap, so their order does not matter.
 
+use super::BASELINE;
 use super::add::Scale;
 use super::gather::Gather;
 use super::packed::PackedLoops;
@@ -28,7 +29,7 @@ pub(in crate::kernels) type PairOfRows<'a> = [Option<&'a [i8]>; 2];
 pub(in crate::kernels) type Sums = [[i32; BLOCK]; STRIP];
 
 /// Whether the loops of all levels of this target have vectors, so that forms which pay with vectors only are preferred.
-pub(in crate::kernels) const HAS_VECTORS: bool = cfg!(target_arch = "x86_64");
+pub(in crate::kernels) const HAS_VECTORS: bool = BASELINE.requantize.is_some();
 
 /// The inner loops of one level. Everything around them exists once for all levels and reaches them through this table:
 /// they are functions of their own anyway, because inside a larger function the compiler keeps less in registers and finds
@@ -93,7 +94,7 @@ pub(in crate::kernels) struct Products<'a> {
 
 impl Products<'_> {
     /// Whether so many rows and all weights are there.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for loops without checks"))]
+    #[allow(dead_code, reason = "for loops without checks")]
     #[inline(always)]
     pub(in crate::kernels) fn are_inside(&self, rows: usize) -> bool {
         rows > 0
@@ -133,7 +134,7 @@ impl Windows<'_> {
     }
 
     /// Whether columns and weights are there for every window of the strip.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for loops without checks"))]
+    #[allow(dead_code, reason = "for loops without checks")]
     #[inline(always)]
     pub(in crate::kernels) fn are_inside(&self) -> bool {
         let reach = self.strip.saturating_sub(1) * self.step + self.kernel_w;

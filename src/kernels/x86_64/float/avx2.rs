@@ -16,13 +16,14 @@ use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, W
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
+use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
 
 /// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise. Must be
 /// reached through `KERNELS` only.
 pub(super) const LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
-    dot_single,
+    dot_single: safe::dot_single,
     products: [product::<WIDE, 4, 2, 6>(), product::<MEDIUM, 2, 2, 6>(), NARROW_PRODUCT],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
     activate,
@@ -45,19 +46,6 @@ loops!(
     _mm256_loadu_ps,
     _mm256_storeu_ps
 );
-
-/// [`tile::dot_single`] with explicit vectors.
-fn dot_single(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
-    #[target_feature(enable = "avx2,fma")]
-    fn compiled(input: &[f32], weights: Weights<'_, SINGLE_OUTPUTS>) -> [f32; SINGLE_OUTPUTS] {
-        let mut sums = [[0.0; SINGLE_OUTPUTS]];
-        dot_tile::<1, SINGLE_OUTPUTS>(input, Rows::contiguous(input.len()), 0, weights, &mut sums);
-        let [sums] = sums;
-        sums
-    }
-    // SAFETY: only `LOOPS` leads here, and only the kernels below use that, on processors with the features.
-    unsafe { compiled(input, weights) }
-}
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.
 macro_rules! kernels {

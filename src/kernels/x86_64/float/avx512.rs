@@ -11,7 +11,10 @@ use super::avx2;
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
-use crate::kernels::portable::tile::{self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, Weights};
+use crate::kernels::portable::tile::{
+    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
+};
+use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
 /// The inner loops with vectors of sixteen lanes. Must be reached through `KERNELS` only.

@@ -8,12 +8,13 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
-use super::{avx2, masks, sse2};
+use super::{avx2, sse2};
 use crate::kernels::Level;
 use crate::kernels::int8::portable::gather::{self, Gather};
 use crate::kernels::int8::portable::packed::{Block, PackedLoops};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
+use crate::kernels::simd::int8::{dot, masks, taps};
 
 const LOOPS: InnerLoops = InnerLoops {
     // SAFETY: only the kernels of this level name these loops, and they run where the processor was seen to have the
@@ -97,7 +98,7 @@ fn packed_products<const B: usize>(rows: &[i16], len: usize, blocks: &[Block<'_>
 
 dot!("avx512bw,avx512vnni", 32, 4, __m512i, _mm512_setzero_si512, widen, add_codes, add_up);
 outer!("avx512vl,avx512vnni", _mm256_dpwssd_epi32);
-taps!("avx512vl,avx512vnni", 1, [0], __m256i, _mm256_setzero_si256, _mm256_dpwssd_epi32);
+taps!("avx512vl,avx512vnni", 1, [0], __m256i, _mm256_setzero_si256, _mm256_dpwssd_epi32, cast);
 
 #[inline]
 #[target_feature(enable = "avx512bw")]

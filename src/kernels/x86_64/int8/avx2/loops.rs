@@ -12,7 +12,6 @@ use core::arch::x86_64::{
 
 use bytemuck::{Pod, Zeroable, cast, cast_mut, cast_ref};
 
-use super::super::{masks, store};
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::{Channels, largest};
@@ -21,12 +20,13 @@ use crate::kernels::int8::portable::packed::{Block, PackedLoops};
 use crate::kernels::int8::portable::tile::{
     BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Tables, Windows,
 };
+use crate::kernels::simd::int8::{dot, inner_loops, masks, stage, store, taps};
 
 inner_loops!("avx2", 1, Some(PAIRS));
 dot!("avx2", 16, 2, __m256i, _mm256_setzero_si256, widen, add_codes, add_up);
 stage!("avx2", _mm256_set1_epi16, alternate);
 outer!("avx2", add_product);
-taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product);
+taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product, cast);
 
 /// Packed weights for products of i16: pairs of k, widened as they pass.
 pub(super) const PAIRS: PackedLoops = PackedLoops {

@@ -8,23 +8,7 @@ use loops::PAIRS;
 use crate::kernels::Level;
 use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
 
-/// One kernel per line: its name and parameters, and the portable function that it compiles.
-macro_rules! compiled {
-    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
-        $(#[inline(never)]
-        fn $name($($arg: $type),*) {
-            #[target_feature(enable = "avx2")]
-            fn compiled($($arg: $type),*) {
-                $portable
-            }
-            // SAFETY: `KERNELS` alone leads to this function, and only `int8::table` hands `KERNELS` out, after
-            // the processor was seen to have the feature.
-            unsafe { compiled($($arg),*) }
-        })*
-    };
-}
-
-compiled! {
+compiled! { "avx2":
     max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
     avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
     softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);

@@ -1,6 +1,6 @@
 //! Inner loops with the vectors of every x86-64.
 
-mod requantize;
+pub(super) mod requantize;
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_loadu_si128, _mm_madd_epi16, _mm_set1_epi16,
@@ -10,12 +10,12 @@ use core::arch::x86_64::{
 
 use bytemuck::{cast, cast_mut};
 
-use super::masks;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::largest;
 use crate::kernels::int8::portable::gather::{self, Gather};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Windows};
+use crate::kernels::simd::int8::{dot, inner_loops, masks, stage, taps};
 use requantize::{all_codes, tables};
 
 /// Rows that are multiplied by a panel at a time.
@@ -24,10 +24,10 @@ const PANEL_ROWS: usize = 2;
 inner_loops!("sse2", 3, None);
 dot!("sse2", 8, 2, __m128i, _mm_setzero_si128, widen, add_codes, add_up);
 stage!("sse2", _mm_set1_epi16, alternate);
-taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product);
+taps!("sse2", 2, [0, 1], __m128i, _mm_setzero_si128, add_product, cast);
 
 #[target_feature(enable = "sse2")]
-fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
+pub(super) fn all_panel_products(input: &[[i16; 2]], panel: &[Pairs], all_sums: &mut Sums) {
     let pairs = panel.len();
     for (rows, all_sums) in input.chunks(PANEL_ROWS * pairs.max(1)).zip(all_sums.as_chunks_mut::<PANEL_ROWS>().0) {
         if rows.len() == PANEL_ROWS * pairs {
@@ -46,7 +46,7 @@ fn widen(codes: [i8; 8]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn add_codes(sums: __m128i, x: [i16; 8], w: __m128i) -> __m128i {
+pub(super) fn add_codes(sums: __m128i, x: [i16; 8], w: __m128i) -> __m128i {
     add_product(sums, cast(x), w)
 }
 
