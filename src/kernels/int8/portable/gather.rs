@@ -6,7 +6,7 @@ use super::tile::part;
 use crate::kernels::int8::Conv2d;
 use crate::tensor::{Taps, Window};
 
-/// Elements that are widened as one vector.
+/// Longest piece of a row that is widened as one vector.
 const AT_ONCE: usize = 16;
 
 /// Part of the rows of some pixels.
@@ -95,11 +95,16 @@ pub(in crate::kernels) fn gather<T: Gathered>(gather: &Gather<'_>, rows: &mut [T
     let is_small = piece <= AT_ONCE && gather.range == (0, window.kernel_h as usize * piece);
     let mut walk = Walk::new(window, gather.pooled, pixels.start);
     let mut rest = rows;
-    let last = pixels.end.wrapping_sub(1);
-    for pixel in pixels {
+    for _ in pixels {
         let (y, x) = walk.step();
         let taps = [window.rows_at(y), window.columns_at(x)];
-        if !(is_small && pixel != last && gather_small(gather, taps, rest)) {
+        let is_done = is_small
+            && match piece {
+                0..=4 => gather_small::<T, 4>(gather, taps, rest),
+                5..=8 => gather_small::<T, 8>(gather, taps, rest),
+                _ => gather_small::<T, AT_ONCE>(gather, taps, rest),
+            };
+        if !is_done {
             gather_row(gather, taps, rest);
         }
         rest = rest.get_mut(row_elems..).unwrap_or_default();
@@ -150,10 +155,10 @@ pub(in crate::kernels) fn is_pointwise(window: &Window) -> bool {
         && (window.out_h, window.out_w) == (window.in_h, window.in_w)
 }
 
-/// The input under a window of short rows that lies inside the input and is not the last one: each row as one vector,
-/// whose end is overwritten by what comes next. False where that does not fit.
+/// The input under a window of short rows that lies inside the input: each row as one vector of `N`, whose end is
+/// overwritten by what comes next, or past the last row. False where that does not fit.
 #[inline(always)]
-fn gather_small<T: Gathered>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [T]) -> bool {
+fn gather_small<T: Gathered, const N: usize>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out: &mut [T]) -> bool {
     let window = &gather.window;
     let (channels, piece) = (window.in_c as usize, (window.kernel_w * window.in_c) as usize);
     if (rows.count, columns.count) != (window.kernel_h as usize, window.kernel_w as usize) {
@@ -162,8 +167,8 @@ fn gather_small<T: Gathered>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], ou
     let pitch = window.in_w as usize * channels;
     let mut from = rows.input * pitch + columns.input * channels;
     for row in 0..rows.count {
-        let codes = gather.input.get(from..).and_then(|input| input.first_chunk::<AT_ONCE>());
-        let out = out.get_mut(row * piece..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
+        let codes = gather.input.get(from..).and_then(|input| input.first_chunk::<N>());
+        let out = out.get_mut(row * piece..).and_then(|out| out.first_chunk_mut::<N>());
         let (Some(codes), Some(out)) = (codes, out) else { return false };
         widen(codes, gather.zero_point, out);
         from += pitch;

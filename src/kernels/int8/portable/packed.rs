@@ -147,6 +147,7 @@ fn some_blocks(
     let count = firsts.clone().count().min(outputs.len().div_ceil(BLOCK));
     let mut panels = panels.chunks_exact(block_bytes(k)).map(|block| block.split_at(OFFSETS));
     let panels: [(&[i8], &[i8]); MAX_BLOCKS] = array::from_fn(|_| panels.next().unwrap_or_default());
+    let mut blocks = [Block::default(); MAX_BLOCKS];
     let mut sums = [[[0; BLOCK]; STRIP]; MAX_BLOCKS];
     let sums = sums.get_mut(..count).unwrap_or_default();
     let finishes: [Finish<'_>; MAX_BLOCKS] =
@@ -157,10 +158,10 @@ fn some_blocks(
             let len = piece.min(k.next_multiple_of(4) - from);
             let gather = Gather::new(args, strip.clone(), (from, len.min(k - from)), len);
             (packed.gather)(&gather, args.scratch);
-            let blocks = panels.map(|(offsets, panel)| Block {
-                offsets: if from == 0 { bytemuck::cast_slice(offsets).first_chunk() } else { None },
-                weights: panel.get(from * BLOCK..(from + len) * BLOCK).unwrap_or_default(),
-            });
+            for (block, (offsets, panel)) in blocks.iter_mut().zip(panels) {
+                block.offsets = if from == 0 { bytemuck::cast_slice(offsets).first_chunk() } else { None };
+                block.weights = panel.get(from * BLOCK..(from + len) * BLOCK).unwrap_or_default();
+            }
             (packed.products)(args.scratch, len, blocks.get(..count).unwrap_or_default(), sums);
         }
         for ((first, finish), sums) in firsts.clone().zip(&finishes).zip(&*sums) {
