@@ -103,15 +103,16 @@ pub(crate) struct GrownConvCase {
     edges: Edges,
     pooled: bool,
     finish: Finish,
+    packed: bool,
     seed: u64,
 }
 
 impl Case for GrownConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(4, false), edges(), any::<bool>(), finish(100), seed())
-            .prop_map(|(inner, edges, pooled, finish, seed)| {
+        (window(4, false), edges(), any::<bool>(), finish(100), any::<bool>(), seed())
+            .prop_map(|(inner, edges, pooled, finish, packed, seed)| {
                 let (inner, pooled) = pooling(inner, pooled, conv2d_can_pool);
-                Self { inner, edges, pooled, finish, seed }
+                Self { inner, edges, pooled, finish, packed, seed }
             })
             .boxed()
     }
@@ -138,7 +139,7 @@ impl GrownConvCase {
         let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
         let mut output = values.codes(pooled_elems(&inner, self.pooled));
         let (pitch, requantize) = (KernelPitch::dense(&outer), tables.requantize(&self.finish));
-        let pixels = if is_part { out_elems(&window) / window.out_c as usize } else { 0 };
+        let pixels = if self.packed { out_elems(&window) / window.out_c as usize } else { 0 };
         (kernels.conv2d)(&mut Conv2d {
             window,
             input: input.slice(),
