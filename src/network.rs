@@ -219,6 +219,7 @@ impl<'a> SharedNetwork<'a> {
     }
 
     /// What [`Network::pack`] wrote, if it did.
+    #[cfg(feature = "f32")]
     pub(crate) fn packed(&self) -> &'a [u8] {
         self.packed
     }

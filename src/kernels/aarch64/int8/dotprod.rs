@@ -48,7 +48,7 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     level: Level::NeonDotprod,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    pack: Some(|weights, requantize, packed| pack(&QUADS, weights, requantize, packed)),
+    pack: Some(|filters, requantize, packed| pack(&QUADS, filters, requantize, packed)),
     ..portable::KERNELS
 };
 
@@ -60,7 +60,8 @@ fn conv2d(args: &mut Conv2d<'_>) {
     // Rows of codes that fit the scratch, in whole blocks if those are pooled.
     let fitting = if is_direct { STRIP } else { (2 * args.scratch.len() / k.max(1)).min(STRIP) };
     let rows = if args.pooled || fitting > TILE { fitting / TILE * TILE } else { fitting };
-    let is_worth_it = k >= LANES && rows >= pixels.min(2);
+    let filters = args.filters();
+    let is_worth_it = k >= LANES && rows >= pixels.min(2) && filters.are_whole();
     if !is_worth_it
         || !args.packed.is_empty()
         || args.requantize.weight_zero_point != 0
@@ -82,7 +83,8 @@ fn conv2d(args: &mut Conv2d<'_>) {
                 codes,
                 len: k,
                 zero_point: args.requantize.input_zero_point,
-                weights: args.weights.get(first * k..).unwrap_or_default(),
+                weights: args.weights.get(first * filters.pitch.filter..).unwrap_or_default(),
+                pitch: filters.pitch.filter,
                 outputs: BLOCK.min(args.requantize.bias.len() - first),
             };
             let mut sums = [[0; BLOCK]; STRIP];
@@ -124,8 +126,9 @@ struct Products<'a> {
     codes: &'a [i8],
     len: usize,
     zero_point: i32,
-    /// Weights of the outputs, `len` for each.
+    /// Weights of the outputs, `pitch` elements apart.
     weights: &'a [i8],
+    pitch: usize,
     outputs: usize,
 }
 
@@ -135,7 +138,7 @@ impl Products<'_> {
         let is_inside = self.len >= LANES
             && self.outputs > 0
             && sums.len() * self.len <= self.codes.len()
-            && self.outputs.min(BLOCK) * self.len <= self.weights.len();
+            && (self.outputs.min(BLOCK) - 1) * self.pitch + self.len <= self.weights.len();
         if !is_inside {
             return;
         }
@@ -173,7 +176,7 @@ impl Products<'_> {
             // Past the last output the tile repeats it.
             let output = (first + o).min(self.outputs - 1);
             // SAFETY: where the weights of an output start.
-            *weights = unsafe { weights.add(output * self.len) };
+            *weights = unsafe { weights.add(output * self.pitch) };
         }
         let mut tile = Tile::<R>::new();
         let whole = self.len / LANES * LANES;

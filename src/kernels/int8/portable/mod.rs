@@ -23,6 +23,7 @@ pub(in crate::kernels) mod finish;
 pub(in crate::kernels) mod gather;
 pub mod lookup;
 pub mod max_pool2d;
+#[allow(dead_code, reason = "levels above the portable one use it, if there are any")]
 pub mod packed;
 #[cfg(not(any(
     target_arch = "x86_64",
