@@ -12,11 +12,13 @@ def cache():
 
 
 def python(folder, packages):
-    """The Python of the environment in a folder, which is made if it is not there yet."""
-    python = folder / "bin" / "python"
-    if not python.exists():
+    """The Python of the environment in a folder, made if it is not there or was made for other packages."""
+    python, installed = folder / "bin" / "python", folder / "packages.txt"
+    wanted = "\n".join(packages)
+    if not installed.exists() or installed.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        installed.write_text(wanted)
     return python
 
 

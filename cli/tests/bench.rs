@@ -14,7 +14,7 @@ fn the_report_names_kernels_and_times() {
     for (line, name) in lines[2..].iter().zip(["median", "p95", "min", "runs"]) {
         assert!(line.trim_start().starts_with(name), "{line}");
     }
-    assert!(lines[2].ends_with(" MACs/ns)") && lines[5] == "  runs    3", "{printed}");
+    assert!(lines[2].ends_with(" GFLOP/s)") && lines[5] == "  runs    3", "{printed}");
     let output = netkit("bench models/digits_cnn.nk --runs 1").env("NETKIT_CPU", "reference").output().expect("run");
     assert!(String::from_utf8(output.stdout).expect("UTF-8").contains("reference kernels"));
 }
@@ -27,6 +27,8 @@ fn json_has_the_documented_keys() {
     let time = |key: &str| document[key].as_u64().expect("nanoseconds");
     assert!(0 < time("min_ns") && time("min_ns") <= time("median_ns") && time("median_ns") <= time("p95_ns"));
     assert_eq!(document["macs"], json("inspect models/digits_cnn.nk --json")["macs"]);
+    let operations = document["gops"].as_f64().expect("a number") * time("median_ns") as f64;
+    assert!((operations / (2.0 * document["macs"].as_f64().expect("a count")) - 1.0).abs() < 1e-9, "{document}");
     assert!(document.get("layers").is_none());
 }
 
@@ -41,11 +43,12 @@ fn layers_have_shares_of_the_whole() {
     let macs: u64 = layers.iter().map(|layer| layer["macs"].as_u64().expect("a count")).sum();
     assert_eq!(Some(macs), document["macs"].as_u64());
     assert_eq!(layers[0]["output_shape"], serde_json::json!([16, 16, 6]));
-    assert!(layers[0]["macs_per_ns"].as_f64() > Some(0.0) && layers[4]["macs_per_ns"].is_null());
+    assert!(layers[0]["gops"].as_f64() > Some(0.0) && layers[4]["gops"].is_null());
     // The convolution takes over the pool behind it.
     assert_eq!((&layers[1]["merged_into"], &layers[0]["merged_into"]), (&0.into(), &serde_json::Value::Null));
     let printed = stdout("bench models/digits_cnn_int8.nk --runs 5 --per-layer");
     assert!(printed.contains("  [0]  conv2d      [16, 16, 6]  13824") && printed.contains("part of [0]"), "{printed}");
+    assert!(printed.contains(" GOP/s)") && printed.contains("share  GOP/s") && !printed.contains("FLOP"), "{printed}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ struct Report<'a> {
     kernels: &'static str,
     quantized: bool,
     macs: u64,
+    gops: Option<f64>,
     #[serde(flatten)]
     total: Statistics,
     /// With `--per-layer`.
@@ -59,7 +60,12 @@ struct LayerReport {
     median_ns: u64,
     /// Part of the sum over all layers.
     share: f64,
-    macs_per_ns: Option<f64>,
+    gops: Option<f64>,
+}
+
+/// 10^9 operations a second, a multiply-accumulate counting as two: GFLOP/s of a float model. None without any.
+fn gops(macs: u64, ns: u64) -> Option<f64> {
+    (macs > 0).then(|| 2.0 * macs as f64 / ns.max(1) as f64)
 }
 
 /// When to stop.
@@ -105,6 +111,7 @@ pub(crate) fn execute(args: &BenchArgs, out: &mut Output) -> Result<Outcome, Fai
         kernels: netkit::kernels::active_level().name(),
         quantized: model.is_quantized(),
         macs: plan.macs,
+        gops: gops(plan.macs, total.median_ns),
         total,
         layers,
     };
@@ -212,7 +219,7 @@ impl Clocks {
             merged_into: layer.index.checked_sub(1).and_then(merges),
             median_ns,
             share: median_ns as f64 / sum as f64,
-            macs_per_ns: (layer.macs > 0).then(|| layer.macs as f64 / median_ns.max(1) as f64),
+            gops: gops(layer.macs, median_ns),
         };
         self.layers.iter().zip(&medians).map(report).collect()
     }

@@ -23,8 +23,8 @@ class Graph:
     def tensor(self, name, shape, kind=None, scale=None, zero=0, axis=0, data=None):
         """Adds a tensor; int8 ones have one scale, or a list of them along `axis`."""
         entry = schema.TensorT()
-        entry.name, entry.shape, entry.type = name, [int(extent) for extent in shape], self.kind if kind is None else kind
-        entry.buffer = 0
+        entry.name, entry.shape = name, [int(extent) for extent in shape]
+        entry.type, entry.buffer = self.kind if kind is None else kind, 0
         if scale is not None and entry.type != FLOAT32:
             scales = np.atleast_1d(np.asarray(scale, np.float32))
             entry.quantization = schema.QuantizationParametersT()

@@ -2,7 +2,7 @@
 import pathlib
 
 import numpy as np
-from graph import FLOAT16, FLOAT32, INT8, NONE, RELU, RELU6, SAME, VALID, Graph, pair, schema  # noqa: F401: also for models
+from graph import FLOAT16, FLOAT32, INT8, NONE, RELU, RELU6, SAME, VALID, Graph, pair, schema  # noqa: F401: for models
 from tflite_micro import runtime
 
 FOLDER = pathlib.Path(__file__).parent
