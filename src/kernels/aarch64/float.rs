@@ -25,7 +25,11 @@ static LOOPS: InnerLoops = InnerLoops {
     activate: portable::KERNELS.activate,
 };
 
-loops!("neon", 4, float32x4_t, 4, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max, vld1q_f32, vst1q_f32);
+loops!("neon", 4, float32x4_t, 4, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max, vld1q_f32, vst1q_f32, prefetch);
+
+/// The processor fetches what lies ahead by itself.
+#[inline]
+fn prefetch(_: &[f32]) {}
 
 #[inline]
 #[target_feature(enable = "neon")]

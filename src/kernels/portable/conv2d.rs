@@ -178,6 +178,8 @@ fn packed_panel(args: &mut Conv2d<'_>, window: &Window, loops: &InnerLoops, pane
                 ends: Ends {
                     bias: if is_first { panel.offsets } else { &[] },
                     activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+                    next: panel
+                        .behind(chunk.row * row_len + chunk.first + chunk.rows * chunk.len, chunk.rows * chunk.len),
                 },
             };
             let output = args.output.get_mut(args.columns.first + panel.first..).unwrap_or_default();
@@ -196,6 +198,7 @@ struct Held<'a> {
 }
 
 /// What a chunk of the kernel contributes to the outputs of a panel.
+#[derive(Clone, Copy)]
 struct Pass<'a> {
     window: Window,
     chunk: Chunk,
@@ -220,9 +223,16 @@ struct Line {
 impl Pass<'_> {
     /// Adds to the output rows `ys`; `output` begins with the panel's first channel of the first pixel.
     fn add(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
+        // Each row of the output fetches its share of the next weights.
+        let share = self.ends.next.len().div_ceil(ys.len().max(1));
+        let mut next = self.ends.next.chunks(share.max(1));
+        let mut of_row = || Pass { ends: Ends { next: next.next().unwrap_or_default(), ..self.ends }, ..*self };
         match self.chunk.only_tap(self.window.in_c as usize) {
-            Some(tap) => ys.for_each(|y| self.add_tap(tap, y, input, output)),
-            None => self.add_taps(ys, input, output),
+            Some(tap) => ys.for_each(|y| of_row().add_tap(tap, y, input, output)),
+            None => {
+                ys.clone().for_each(|y| of_row().add_interior(y, input, output));
+                Pass { ends: Ends { next: &[], ..self.ends }, ..*self }.add_border(ys, input, output);
+            }
         }
     }
 
@@ -243,17 +253,20 @@ impl Pass<'_> {
         add(inside.end..window.out_w as usize, outside);
     }
 
-    /// In the interior, the pixels of a row meet the same taps. At the border, the pixels of a column do.
-    fn add_taps(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
+    /// In the interior, the pixels of a row meet the same taps.
+    fn add_interior(&self, y: usize, input: &[f32], output: &mut [f32]) {
+        let interior = self.window.interior_columns();
+        if !interior.is_empty() {
+            let columns = self.window.columns_at(interior.start);
+            let line = Line { y, x: interior.start, pixels: interior.len(), is_column: false, columns };
+            self.add_line(&line, input, output);
+        }
+    }
+
+    /// At the border, the pixels of a column do.
+    fn add_border(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
         let window = &self.window;
         let interior = window.interior_columns();
-        if !interior.is_empty() {
-            let columns = window.columns_at(interior.start);
-            for y in ys.clone() {
-                let line = Line { y, x: interior.start, pixels: interior.len(), is_column: false, columns };
-                self.add_line(&line, input, output);
-            }
-        }
         for x in (0..interior.start).chain(interior.end..window.out_w as usize) {
             let columns = window.columns_at(x);
             let mut y = ys.start;

@@ -110,6 +110,7 @@ fn in_packed_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize
                 let ends = Ends {
                     bias: if is_first { panel.offsets } else { &[] },
                     activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
+                    next: panel.behind(chunk.first + chunk.len, chunk.len),
                 };
                 let fresh = is_first && !args.epilogue.accumulate;
                 let span = Span { pixels: packed::BLOCK_PIXELS.min(args.rows - row), pitch, fresh };

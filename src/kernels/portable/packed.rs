@@ -61,6 +61,17 @@ pub(super) struct Packed<'a> {
     pub(super) width: usize,
     pub(super) offsets: &'a [f32],
     pub(super) weights: &'a [f32],
+    /// The panels that follow.
+    rest: &'a [f32],
+}
+
+impl<'a> Packed<'a> {
+    /// What is read after the first `k` elements of each output: up to `len` of each, of this panel or of those that follow.
+    pub(super) fn behind(&self, k: usize, len: usize) -> &'a [f32] {
+        let own = self.weights.get(k * self.width..).unwrap_or_default();
+        let next = if own.is_empty() { self.rest } else { own };
+        next.get(..len * self.width).unwrap_or(next)
+    }
 }
 
 /// The panels of `outputs` outputs with `k` weights each.
@@ -70,7 +81,7 @@ pub(super) fn panels(packed: &[f32], outputs: usize, k: usize) -> impl Iterator<
         let (panel, others) = rest.split_at_checked((k + 1) * width)?;
         rest = others;
         let (offsets, weights) = panel.split_at(width);
-        Some(Packed { first, width, offsets, weights })
+        Some(Packed { first, width, offsets, weights, rest })
     })
 }
 

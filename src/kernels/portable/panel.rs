@@ -137,11 +137,13 @@ pub(in crate::kernels) struct Ends<'a> {
     pub(in crate::kernels) bias: &'a [f32],
     /// Applied last: one of those without an exponential.
     pub(in crate::kernels) activation: Activation,
+    /// Weights that are read after those of the panel, which may be fetched meanwhile.
+    pub(in crate::kernels) next: &'a [f32],
 }
 
 impl Ends<'_> {
     /// Sums that go on elsewhere.
-    pub(in crate::kernels) const OPEN: Ends<'static> = Ends { bias: &[], activation: Activation::None };
+    pub(in crate::kernels) const OPEN: Ends<'static> = Ends { bias: &[], activation: Activation::None, next: &[] };
 
     /// True when sums are only added to.
     pub(super) fn is_open(&self) -> bool {

@@ -5,7 +5,7 @@
 macro_rules! loops {
     (
         $features:literal, $lanes:literal, $vector:ty, $rows:literal,
-        $zero:ident, $broadcast:ident, $fmadd:ident, $add:ident, $min:ident, $max:ident, $load:ident, $store:ident
+        $zero:ident, $broadcast:ident, $fmadd:ident, $add:ident, $min:ident, $max:ident, $load:ident, $store:ident, $prefetch:ident
     ) => {
         const fn product<const P: usize, const W: usize, const V: usize, const R: usize>() -> ProductLoops {
             const { assert!(P == W * $lanes && (W == V || W == 2 * V)) };
@@ -190,7 +190,9 @@ macro_rules! loops {
             let tiles = span.pixels.div_ceil(R);
             let (each, longer) =
                 (span.pixels.checked_div(tiles).unwrap_or(0), span.pixels.checked_rem(tiles).unwrap_or(0));
+            let mut next = ends.next.chunks(ends.next.len().checked_div(tiles).unwrap_or(0) + 1);
             for tile in 0..tiles {
+                $prefetch(next.next().unwrap_or_default());
                 let count = each + usize::from(tile < longer);
                 match count {
                     1 => outer_tile::<P, W, 0, 1>(input, rows, panel, output, span, ends),

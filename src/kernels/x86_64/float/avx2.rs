@@ -10,6 +10,7 @@ use core::arch::x86_64::{
 
 use core::hint::black_box;
 
+use super::prefetch;
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
@@ -44,7 +45,8 @@ loops!(
     _mm256_min_ps,
     _mm256_max_ps,
     _mm256_loadu_ps,
-    _mm256_storeu_ps
+    _mm256_storeu_ps,
+    prefetch
 );
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

@@ -7,7 +7,7 @@ use core::arch::x86_64::{
 
 use core::hint::black_box;
 
-use super::avx2;
+use super::{avx2, prefetch};
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
@@ -39,7 +39,8 @@ loops!(
     _mm512_min_ps,
     _mm512_max_ps,
     _mm512_loadu_ps,
-    _mm512_storeu_ps
+    _mm512_storeu_ps,
+    prefetch
 );
 
 /// The AVX-512 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
