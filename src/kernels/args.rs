@@ -125,6 +125,7 @@ pub struct Conv2d<'a> {
     pub output: &'a mut [f32],
 }
 
+#[cfg(feature = "f32")]
 impl<'a> Conv2d<'a> {
     pub(in crate::kernels) const fn filters(&self) -> Filters<'a, f32> {
         Filters::of(&self.window, self.weights, self.kernel_pitch)
