@@ -174,46 +174,11 @@ macro_rules! loops {
             }
         }
 
-        /// [`panel::outer`] with explicit vectors: panels of `P` outputs, of which a tile takes `V` vectors of up to `R` rows.
-        /// Tiles of few rows take the whole panel, `W` vectors, to keep enough sums under way.
+        /// [`panel::outer`] with explicit vectors: panels of `P` outputs, `W` vectors, of which a tile takes `V` of up to `R` rows.
+        /// The rows are shared out evenly: two tiles of seven are faster than one of eight and one of six.
         #[inline(never)]
         #[target_feature(enable = $features)]
         fn outer<const P: usize, const W: usize, const V: usize, const R: usize>(
-            mut input: &[f32],
-            rows: Rows,
-            panel: Panel<'_>,
-            mut output: &mut [f32],
-            span: Span,
-            ends: Ends<'_>,
-        ) {
-            // The rows are shared out evenly: two tiles of seven are faster than one of eight and one of six.
-            let tiles = span.pixels.div_ceil(R);
-            let (each, longer) =
-                (span.pixels.checked_div(tiles).unwrap_or(0), span.pixels.checked_rem(tiles).unwrap_or(0));
-            let mut next = ends.next.chunks(ends.next.len().checked_div(tiles).unwrap_or(0) + 1);
-            for tile in 0..tiles {
-                $prefetch(next.next().unwrap_or_default());
-                let count = each + usize::from(tile < longer);
-                match count {
-                    1 => outer_tile::<P, W, 0, 1>(input, rows, panel, output, span, ends),
-                    2 => outer_tile::<P, W, 0, 2>(input, rows, panel, output, span, ends),
-                    3 => outer_parts::<P, W, V, 3>(input, rows, panel, output, span, ends),
-                    4 => outer_parts::<P, W, V, 4>(input, rows, panel, output, span, ends),
-                    5 if R >= 5 => outer_parts::<P, W, V, 5>(input, rows, panel, output, span, ends),
-                    6 if R >= 6 => outer_parts::<P, W, V, 6>(input, rows, panel, output, span, ends),
-                    7 if R >= 7 => outer_parts::<P, W, V, 7>(input, rows, panel, output, span, ends),
-                    8 if R >= 8 => outer_parts::<P, W, V, 8>(input, rows, panel, output, span, ends),
-                    _ => return,
-                }
-                input = input.get(count * rows.step..).unwrap_or_default();
-                output = output.get_mut(count * span.pitch..).unwrap_or_default();
-            }
-        }
-
-        /// A whole panel, in one tile or in two next to each other.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn outer_parts<const P: usize, const W: usize, const V: usize, const R: usize>(
             input: &[f32],
             rows: Rows,
             panel: Panel<'_>,
@@ -221,9 +186,70 @@ macro_rules! loops {
             span: Span,
             ends: Ends<'_>,
         ) {
-            outer_tile::<P, V, 0, R>(input, rows, panel, output, span, ends);
-            if W > V {
-                outer_tile::<P, V, 1, R>(input, rows, panel, output, span, ends);
+            let tiles = span.pixels.div_ceil(R);
+            let Some(each) = span.pixels.checked_div(tiles) else { return };
+            let longer = span.pixels - tiles * each;
+            let (first, second) = ends.next.split_at(ends.next.len() / tiles * longer);
+            let pixels = longer * (each + 1);
+            let part = Ends { next: first, ..ends };
+            tiles_of::<P, W, V, R>(each + 1, input, rows, panel, output, Span { pixels, ..span }, part);
+            let input = input.get(pixels * rows.step..).unwrap_or_default();
+            let output = output.get_mut(pixels * span.pitch..).unwrap_or_default();
+            let pixels = span.pixels - pixels;
+            let part = Ends { next: second, ..ends };
+            tiles_of::<P, W, V, R>(each, input, rows, panel, output, Span { pixels, ..span }, part);
+        }
+
+        /// Tiles of `count` rows, as many as the span has pixels for. Few rows take whole panels, to keep enough sums under way.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn tiles_of<const P: usize, const W: usize, const V: usize, const R: usize>(
+            count: usize,
+            input: &[f32],
+            rows: Rows,
+            panel: Panel<'_>,
+            output: &mut [f32],
+            span: Span,
+            ends: Ends<'_>,
+        ) {
+            if span.pixels == 0 {
+                return;
+            }
+            match count {
+                1 => outer_tiles::<P, W, W, 1>(input, rows, panel, output, span, ends),
+                2 => outer_tiles::<P, W, W, 2>(input, rows, panel, output, span, ends),
+                3 => outer_tiles::<P, W, V, 3>(input, rows, panel, output, span, ends),
+                4 => outer_tiles::<P, W, V, 4>(input, rows, panel, output, span, ends),
+                5 if R >= 5 => outer_tiles::<P, W, V, 5>(input, rows, panel, output, span, ends),
+                6 if R >= 6 => outer_tiles::<P, W, V, 6>(input, rows, panel, output, span, ends),
+                7 if R >= 7 => outer_tiles::<P, W, V, 7>(input, rows, panel, output, span, ends),
+                8 if R >= 8 => outer_tiles::<P, W, V, 8>(input, rows, panel, output, span, ends),
+                _ => {}
+            }
+        }
+
+        /// Tiles of `R` rows over whole panels, one after the other. A function of its own for each kind of tile: where one
+        /// has several, the compiler keeps the sums in memory.
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn outer_tiles<const P: usize, const W: usize, const V: usize, const R: usize>(
+            mut input: &[f32],
+            rows: Rows,
+            panel: Panel<'_>,
+            mut output: &mut [f32],
+            span: Span,
+            ends: Ends<'_>,
+        ) {
+            let tiles = span.pixels / R;
+            let mut next = ends.next.chunks(ends.next.len().checked_div(tiles).unwrap_or(0) + 1);
+            for _ in 0..tiles {
+                $prefetch(next.next().unwrap_or_default());
+                outer_tile::<P, V, 0, R>(input, rows, panel, output, span, ends);
+                if W > V {
+                    outer_tile::<P, V, 1, R>(input, rows, panel, output, span, ends);
+                }
+                input = input.get(R * rows.step..).unwrap_or_default();
+                output = output.get_mut(R * span.pitch..).unwrap_or_default();
             }
         }
 
@@ -270,34 +296,39 @@ macro_rules! loops {
                     }
                     for (tile, input) in tile.iter_mut().zip(piece) {
                         let input = $broadcast(input[k]);
-                        for (sum, weights) in tile.iter_mut().zip(weights) {
-                            *sum = $fmadd(input, weights, *sum);
+                        for (sum, weights) in tile.iter_mut().zip(&weights) {
+                            *sum = $fmadd(input, *weights, *sum);
                         }
                     }
                 }
                 input = input.get(rows.stretch..).unwrap_or_default();
                 weights = weights.get(panel.step..).unwrap_or_default();
             }
-            match ends.activation {
-                // Of two operands, one of them NaN, `$min` and `$max` give the second: NaN becomes 0 here and stays NaN below.
-                Activation::Relu => {
-                    for sum in tile.as_flattened_mut() {
+            // Of two operands, one of them NaN, these instructions give the second: NaN becomes 0 in relu and stays NaN in relu6.
+            // Loops over rows and vectors, which the compiler unrolls, or it keeps the sums in memory.
+            if let Activation::Relu = ends.activation {
+                for tile in &mut tile {
+                    for sum in tile {
                         *sum = $max(*sum, $zero());
                     }
                 }
-                Activation::Relu6 => {
-                    for sum in tile.as_flattened_mut() {
+            }
+            if let Activation::Relu6 = ends.activation {
+                for tile in &mut tile {
+                    for sum in tile {
                         *sum = $min($broadcast(6.0), $max($zero(), *sum));
                     }
                 }
-                _ => {}
             }
             for (r, tile) in tile.iter().enumerate() {
                 let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch + place) else { return };
-                for (sum, output) in tile.iter().zip(&mut *output) {
+                for (sum, output) in tile.iter().zip(output) {
                     store(*sum, output);
                 }
-                if let Activation::LeakyRelu(_) = ends.activation {
+            }
+            if let Activation::LeakyRelu(_) = ends.activation {
+                for r in 0..R {
+                    let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch + place) else { return };
                     activate_in_place(output.as_flattened_mut(), ends.activation);
                 }
             }
