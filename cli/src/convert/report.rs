@@ -289,7 +289,7 @@ impl Verification {
             self.largest_relative_difference,
             self.inputs.len(),
             self.tolerance,
-            if self.slack > 0.0 { format!(" or {:.0} steps of int8", self.slack) } else { String::new() }
+            if self.slack > 0.0 { format!(" or {:.1} steps of int8", self.slack) } else { String::new() }
         )?;
         if self.passed {
             return Ok(());
