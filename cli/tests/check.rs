@@ -95,13 +95,14 @@ Layers (6):
   [5]  dense       [1, 10]            1610   1600          1640
 
 Totals:
-  parameters:    2220
-  MACs:          49984
-  weight bytes:  2300
+  parameters:         2220
+  MACs:               49984
+  weight bytes:       2300
 ";
     assert!(printed.contains(expected), "{printed}");
     let document = json("inspect models/digits_cnn_int8.nk --json");
-    assert!(printed.ends_with(&format!("  least arena:   {}\n", document["arena_bytes"])));
+    let (least, recommended) = (&document["arena_bytes"], &document["recommended_arena_bytes"]);
+    assert!(printed.ends_with(&format!("  least arena:        {least}\n  recommended arena:  {recommended}\n")));
 }
 
 #[test]
@@ -127,5 +128,9 @@ fn costs_that_are_not_known_are_null() {
     let output = netkit("inspect --json").arg(&path).assert().code(3).get_output().stdout.clone();
     let document: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
     assert!(document["layers"][0]["macs"].is_null());
-    netkit("inspect --layers").arg(&path).assert().code(3).stdout(ends_with("  least arena:   -\n"));
+    netkit("inspect --layers")
+        .arg(&path)
+        .assert()
+        .code(3)
+        .stdout(ends_with("  least arena:        -\n  recommended arena:  -\n"));
 }

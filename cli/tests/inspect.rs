@@ -43,6 +43,27 @@ fn the_need_is_exact() {
 }
 
 #[test]
+fn both_sizes_of_the_arena_are_those_of_the_library() {
+    for name in ["test_mlp", "digits_cnn", "digits_cnn_int8", "blocks_mixed_int8"] {
+        let bytes = model(&format!("{name}.nk"));
+        let plan = netkit::MemoryPlan::of(&netkit::Model::parse(&bytes).expect("valid")).expect("plan");
+        let document = json(&format!("inspect models/{name}.nk --json"));
+        let number = |key: &str| document[key].as_u64().expect(key) as usize;
+        assert_eq!(number("packed_bytes"), plan.packed_bytes, "{name}");
+        assert_eq!(Ok(number("recommended_arena_bytes")), plan.recommended_arena_bytes(), "{name}");
+        assert!(number("recommended_arena_bytes") >= number("arena_bytes") + number("packed_bytes"), "{name}");
+        let printed = stdout(&format!("inspect models/{name}.nk --full"));
+        for (label, key) in
+            [("packed weights:    ", "packed_bytes"), ("recommended arena: ", "recommended_arena_bytes")]
+        {
+            assert!(printed.contains(&format!("\n  {label}   {} bytes (", document[key])), "{name}: {printed}");
+        }
+    }
+    // Convolutions have weights to pack.
+    assert!(json("inspect models/digits_cnn.nk --json")["packed_bytes"].as_u64() > Some(0));
+}
+
+#[test]
 fn tensors_shows_sections_catalog_and_cases() {
     let assert = netkit("inspect models/digits_cnn.nk --tensors").assert().success();
     assert
@@ -69,7 +90,8 @@ fn json_has_the_documented_keys() {
     assert_eq!((&document["input_elements"], &document["output_elements"]), (&2.into(), &2.into()));
     assert_eq!(document["layers"][0]["kind"], "dense");
     assert_eq!(document["layers"][0]["parameters"]["activation"], "relu");
-    for key in ["arena_bytes", "activation_bytes", "plan_bytes", "peak_live_bytes", "flash_bytes", "steps", "macs"] {
+    let sizes = ["arena_bytes", "activation_bytes", "plan_bytes", "peak_live_bytes", "flash_bytes", "packed_bytes"];
+    for key in sizes.into_iter().chain(["recommended_arena_bytes", "steps", "macs"]) {
         assert!(document[key].is_u64(), "{key}");
     }
     for absent in ["plan", "weights", "tests"] {

@@ -17,6 +17,9 @@ pub(crate) struct Memory {
     /// Integer tables of an int8 model.
     pub(crate) table_bytes: Option<usize>,
     pub(crate) peak_live_bytes: Option<usize>,
+    /// What packed weights take beyond `arena_bytes`.
+    pub(crate) packed_bytes: Option<usize>,
+    pub(crate) recommended_arena_bytes: Option<usize>,
     pub(crate) flash_bytes: usize,
     pub(crate) steps: Option<usize>,
     pub(crate) macs: Option<u64>,
@@ -61,6 +64,8 @@ pub(crate) fn plan(model: &Model<'_>, with_steps: bool) -> (Memory, Option<Vec<S
                 plan_bytes: Some(plan.plan_bytes),
                 table_bytes: Some(plan.table_bytes),
                 peak_live_bytes: Some(plan.peak_live_bytes),
+                packed_bytes: Some(plan.packed_bytes),
+                recommended_arena_bytes: plan.recommended_arena_bytes().ok(),
                 flash_bytes,
                 steps: Some(plan.steps),
                 macs: Some(plan.macs),

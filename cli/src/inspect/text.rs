@@ -57,12 +57,15 @@ fn layer_costs(document: &Document, out: &mut Output) -> Printed {
     };
     let header = ["", "kind", "output", "parameters", "MACs", "weight bytes"];
     out.table(&header, document.layers.iter().map(row).collect())?;
-    let arena = document.memory.arena_bytes.map(|bytes| bytes as u64);
+    let memory = &document.memory;
+    let [least, recommended] =
+        [memory.arena_bytes, memory.recommended_arena_bytes].map(|bytes| known(bytes.map(|bytes| bytes as u64)));
     writeln!(out, "\nTotals:")?;
-    writeln!(out, "  parameters:    {}", document.parameter_count)?;
-    writeln!(out, "  MACs:          {}", known(document.memory.macs))?;
-    writeln!(out, "  weight bytes:  {}", document.memory.flash_bytes)?;
-    writeln!(out, "  least arena:   {}", known(arena))?;
+    writeln!(out, "  parameters:         {}", document.parameter_count)?;
+    writeln!(out, "  MACs:               {}", known(memory.macs))?;
+    writeln!(out, "  weight bytes:       {}", memory.flash_bytes)?;
+    writeln!(out, "  least arena:        {least}")?;
+    writeln!(out, "  recommended arena:  {recommended}")?;
     Ok(())
 }
 
@@ -94,6 +97,10 @@ fn arena(memory: &Memory, out: &mut Output) -> Printed {
     writeln!(out, "  plan:                 {plan} bytes ({steps} steps)")?;
     if let Some(tables @ 1..) = memory.table_bytes {
         writeln!(out, "  integer tables:       {tables} bytes (multipliers of every channel)")?;
+    }
+    if let (Some(packed), Some(recommended)) = (memory.packed_bytes, memory.recommended_arena_bytes) {
+        writeln!(out, "  packed weights:       {packed} bytes (beyond what is needed, for faster runs)")?;
+        writeln!(out, "  recommended arena:    {recommended} bytes (with packed weights and room to spare)")?;
     }
     writeln!(out, "  MACs of one run:      {macs}")?;
     Ok(())
