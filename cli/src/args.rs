@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Quantize(QuantizeArgs),
     /// Describe a model: layers, memory, tensors
     Inspect(InspectArgs),
-    /// Run a model on one input and print the output
+    /// Run a model on one or many inputs and print the outputs
     Run(RunArgs),
     /// Run the test cases that models carry
     Test(TestArgs),
@@ -72,9 +72,10 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw
-    /// little-endian float32; int8 models quantize them
-    #[arg(short, long, value_name = "VALUES|FILE|@FILE", allow_hyphen_values = true)]
-    pub(crate) input: String,
+    /// little-endian float32; int8 models quantize them. An array may hold many inputs, which its first axis counts, and
+    /// the option may be given more than once: a batch, which has as many outputs
+    #[arg(short = 'i', long = "input", value_name = "VALUES|FILE|@FILE", allow_hyphen_values = true, required = true)]
+    pub(crate) inputs: Vec<String>,
     #[command(flatten)]
     pub(crate) prepare: PrepareArgs,
     /// File for the output: y.npy, or @y.f32 for raw little-endian float32
@@ -89,7 +90,7 @@ pub(crate) struct RunArgs {
     /// Names of the outputs, one on each line
     #[arg(long, value_name = "FILE", requires = "top")]
     pub(crate) labels: Option<PathBuf>,
-    /// Print only the output values, joined with commas
+    /// Print only the output values, joined with commas, a line for each input
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
     /// Print one JSON document (schema netkit.run/1)

@@ -93,7 +93,7 @@ fn layer_index(path: &Path) -> Option<usize> {
 fn input(args: &TestArgs, file: &ModelFile, model: &Model<'_>, plan: &MemoryPlan) -> Result<Values, Failure> {
     if let Some(text) = &args.input {
         let kind = if plan.input_quant.is_some() { Kind::Quantised } else { Kind::Real };
-        let values = input::read(text, plan.input, kind, &args.prepare)?;
+        let values = input::read_one(text, plan.input, kind, &args.prepare)?;
         return Ok(match plan.input_quant {
             Some(params) => Values::Int8(codes::quantize(&values, params)),
             None => Values::Float(values),

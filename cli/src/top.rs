@@ -24,22 +24,21 @@ fn serialize_value<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S
     JsonFloat(*value).serialize(serializer)
 }
 
-/// The `count` largest of `values`, the first of equal ones first, NaN last.
-pub(crate) fn largest(values: &[f32], count: usize, labels: Option<&Path>) -> Result<Vec<Top>, Failure> {
-    let names = labels.map(|path| read_labels(path, values.len())).transpose()?;
+/// The `count` largest of `values`, the first of equal ones first, NaN last; `labels` are the names of all.
+pub(crate) fn largest(values: &[f32], count: usize, labels: Option<&[String]>) -> Vec<Top> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| falling(values[a], values[b]));
     order.truncate(count);
-    let top =
-        |index: usize| Top { index, value: values[index], label: names.as_ref().map(|names| names[index].clone()) };
-    Ok(order.into_iter().map(top).collect())
+    let label = |index: usize| labels.map(|labels| labels[index].clone());
+    order.into_iter().map(|index| Top { index, value: values[index], label: label(index) }).collect()
 }
 
 fn falling(a: f32, b: f32) -> Ordering {
     b.partial_cmp(&a).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-fn read_labels(path: &Path, outputs: usize) -> Result<Vec<String>, Failure> {
+/// The names of the outputs, one on each line.
+pub(crate) fn read_labels(path: &Path, outputs: usize) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::file(path, format_args!("cannot read the labels: {error}")))?;
     let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
@@ -59,9 +58,12 @@ pub(crate) fn print(top: &[Top], out: &mut Output) -> Result<(), Failure> {
     out.table(&["", "value", "index", "label"], top.iter().enumerate().map(row).collect())
 }
 
-/// One line for each: index, value and label with a tab between them.
-pub(crate) fn print_quiet(top: &[Top], out: &mut Output) -> Result<(), Failure> {
+/// One line for each: the number of the input in a batch, index, value and label with a tab between them.
+pub(crate) fn print_quiet(top: &[Top], input: Option<usize>, out: &mut Output) -> Result<(), Failure> {
     for top in top {
+        if let Some(input) = input {
+            write!(out, "{input}\t")?;
+        }
         write!(out, "{}\t{}", top.index, shortest(top.value))?;
         match &top.label {
             Some(label) => writeln!(out, "\t{}", escaped(label))?,
@@ -77,8 +79,8 @@ mod tests {
 
     #[test]
     fn the_largest_come_first_and_nan_last() {
-        let top = largest(&[f32::NAN, 1.0, 3.0, f32::NEG_INFINITY, 3.0], 9, None).expect("no file");
+        let top = largest(&[f32::NAN, 1.0, 3.0, f32::NEG_INFINITY, 3.0], 9, None);
         assert_eq!(top.iter().map(|top| top.index).collect::<Vec<_>>(), [2, 4, 1, 3, 0]);
-        assert_eq!(largest(&[1.0, 2.0], 1, None).expect("no file").len(), 1);
+        assert_eq!(largest(&[1.0, 2.0], 1, None).len(), 1);
     }
 }

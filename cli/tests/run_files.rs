@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{json, netkit, npy, npz, stdout, temporary};
+use common::{image, json, netkit, npy, npz, stdout, temporary};
 use png::{BitDepth, ColorType};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
@@ -10,19 +10,6 @@ use zip::CompressionMethod;
 
 fn floats(values: &[f32]) -> Vec<u8> {
     npy::<f32>(&[1, values.len() as u64], npyz::Order::C, values)
-}
-
-/// A PNG image.
-fn image(width: u32, height: u32, color: ColorType, depth: BitDepth, bytes: &[u8]) -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(color);
-    encoder.set_depth(depth);
-    if color == ColorType::Indexed {
-        encoder.set_palette(vec![0, 0, 0, 255, 128, 64]);
-    }
-    encoder.write_header().expect("a header").write_image_data(bytes).expect("pixels");
-    file
 }
 
 /// The input that the model was given, as the JSON report tells it.
@@ -66,7 +53,7 @@ fn archives_that_do_not_fit_are_refused() {
     let at = bytes.windows(4).position(|window| window == 2f32.to_le_bytes()).expect("data");
     bytes[at] ^= 1;
     refused(&bytes, "cannot read the input: ");
-    // An array far larger than the model's is not unpacked to its end.
+    // However well it is packed.
     refused(&npz(&[("a", vec![0; 50 << 20])], CompressionMethod::Deflated), "not an .npy file");
     netkit("run models/test_mlp.nk -i no_such.npz").assert().code(3).stderr(contains("cannot read the input"));
 }

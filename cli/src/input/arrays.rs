@@ -2,25 +2,22 @@
 
 use std::path::Path;
 
-use super::{Kind, Wanted, read_file};
+use super::{Content, Inputs, Kind, MOST_BYTES, Wanted, read_file};
 use crate::args::Layout;
 use crate::failure::Failure;
 use crate::npy::{self, Element};
 use crate::npz::Archive;
 use crate::output::escaped;
 
-/// Bytes that an array may have beyond eight for each of the model's input elements.
-const SLACK: u64 = 1 << 16;
-
-pub(super) fn read_npy(path: &Path, wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
-    values(path, &read_file(path, most_bytes(wanted))?, wanted, kind)
+pub(super) fn read_npy(path: &Path, wanted: &Wanted, kind: Kind) -> Result<Inputs, Failure> {
+    inputs(path, &read_file(path, MOST_BYTES)?, wanted, kind)
 }
 
 /// Reads the member `name` of an archive, or the only one.
-pub(super) fn read_npz(path: &Path, name: Option<&str>, wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
+pub(super) fn read_npz(path: &Path, name: Option<&str>, wanted: &Wanted, kind: Kind) -> Result<Inputs, Failure> {
     let mut archive = Archive::open(path, "the input")?;
     let index = member(archive.names(), name).map_err(|message| Failure::file(path, message))?;
-    values(path, &archive.bytes(index, most_bytes(wanted))?, wanted, kind)
+    inputs(path, &archive.bytes(index, MOST_BYTES)?, wanted, kind)
 }
 
 /// Index of the array `name`, or of the only one.
@@ -37,30 +34,26 @@ pub(super) fn member(names: &[String], name: Option<&str>) -> Result<usize, Stri
     }
 }
 
-fn most_bytes(wanted: &Wanted) -> u64 {
-    8 * wanted.elements as u64 + SLACK
-}
-
-/// The values of an array whose type and shape fit the model.
-fn values(path: &Path, bytes: &[u8], wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
+/// The inputs in an array whose type and shape fit the model.
+fn inputs(path: &Path, bytes: &[u8], wanted: &Wanted, kind: Kind) -> Result<Inputs, Failure> {
     let array = npy::read(bytes).map_err(|reason| Failure::file(path, reason))?;
     check_element(path, array.element, kind)?;
-    let expected: Vec<u64> = wanted.dims.iter().copied().map(u64::from).collect();
-    let flat = [wanted.elements as u64];
-    let without_one = array.shape.strip_prefix(&[1]).unwrap_or(&array.shape);
-    if [&array.shape[..], without_one].iter().any(|&found| found == expected || found == flat) {
-        return Ok(array.values);
-    }
     let failure = Failure::file(path, format_args!("shape {:?}, but {wanted}", array.shape));
-    let is_channels_first = match (without_one, &expected[..], wanted.layout) {
-        (&[c, h, w], expected, Layout::Nhwc) => expected == [h, w, c],
+    match wanted.content_of(&array.shape) {
+        Some(Content::One) => return Ok(Inputs { values: array.values, batch: None }),
+        Some(Content::Batch(0)) => return Err(failure.with_hint("the first axis counts inputs, and there is none")),
+        Some(Content::Batch(count)) => return Ok(Inputs { values: array.values, batch: Some(count) }),
+        None => {}
+    }
+    let is_channels_first = match (&array.shape[..], wanted.layout) {
+        (&[c, h, w] | &[_, c, h, w], Layout::Nhwc) => wanted.dims.iter().copied().map(u64::from).eq([h, w, c]),
         _ => false,
     };
     Err(if is_channels_first {
         failure
             .with_hint("this looks like [channels, height, width]; add --layout nchw, or move the channels to the end")
     } else {
-        failure.with_hint("the shape must be the model's, with or without a 1 in front, or flat")
+        failure.with_hint("the shape must be the model's or flat, alone or behind the number of inputs")
     })
 }
 

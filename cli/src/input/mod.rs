@@ -4,7 +4,7 @@
 //! numbers.rs   numbers on the command line
 //! arrays.rs    .npy files, and .npz archives of them
 //! images.rs    PNG images
-//! samples.rs   many inputs: rows of arrays, lines, folders of images
+//! samples.rs   many inputs for calibration: rows of arrays, lines, folders of images
 //! prepare.rs   layout, scale, mean and standard deviation
 //! ```
 
@@ -26,6 +26,9 @@ pub(crate) use prepare::channels_last;
 use crate::args::{Layout, PrepareArgs};
 use crate::failure::Failure;
 use crate::npy;
+
+/// Larger files are not read.
+const MOST_BYTES: u64 = 1 << 32;
 
 /// Where an input comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,16 +132,50 @@ impl ValueFile {
     }
 }
 
-/// The input that `argument` gives for a model whose input has this shape. Values of [`Kind::Int8`] are whole and between
-/// -128 and 127.
-pub(crate) fn read(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareArgs) -> Result<Vec<f32>, Failure> {
+/// Inputs of a model, one after another.
+pub(crate) struct Inputs {
+    pub(crate) values: Vec<f32>,
+    /// How many there are; `None` for one that no axis counts.
+    pub(crate) batch: Option<usize>,
+}
+
+/// The inputs that the arguments give for a model whose input has this shape. Values of [`Kind::Int8`] are whole and
+/// between -128 and 127.
+pub(crate) fn read(arguments: &[String], shape: Shape, kind: Kind, prepare: &PrepareArgs) -> Result<Inputs, Failure> {
     prepare::check(prepare, shape)?;
     let wanted = Wanted::of(shape, prepare.layout());
-    let (mut values, scale) = match Source::named(argument) {
-        Source::Numbers => (parse_for(argument, &wanted, kind)?, 1.0),
-        Source::Values(ValueFile::Raw(path)) => (read_raw(&path, &wanted, kind)?, 1.0),
-        Source::Values(ValueFile::Npy(path)) => (arrays::read_npy(&path, &wanted, kind)?, 1.0),
-        Source::Npz(path, member) => (arrays::read_npz(&path, member.as_deref(), &wanted, kind)?, 1.0),
+    let (mut values, mut is_batch) = (Vec::new(), arguments.len() > 1);
+    for argument in arguments {
+        let inputs = read_argument(argument, shape, &wanted, kind, prepare)?;
+        is_batch |= inputs.batch.is_some();
+        values.extend(inputs.values);
+    }
+    let count = values.len() / wanted.elements;
+    Ok(Inputs { values, batch: is_batch.then_some(count) })
+}
+
+/// The only input that `argument` gives.
+pub(crate) fn read_one(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareArgs) -> Result<Vec<f32>, Failure> {
+    let inputs = read(&[argument.to_owned()], shape, kind, prepare)?;
+    match inputs.batch {
+        None => Ok(inputs.values),
+        Some(count) => Err(Failure::Usage(format!("--input has {count} inputs, but this takes one"))),
+    }
+}
+
+fn read_argument(
+    argument: &str,
+    shape: Shape,
+    wanted: &Wanted,
+    kind: Kind,
+    prepare: &PrepareArgs,
+) -> Result<Inputs, Failure> {
+    let one = |values| Inputs { values, batch: None };
+    let (mut inputs, scale) = match Source::named(argument) {
+        Source::Numbers => (one(parse_for(argument, wanted, kind)?), 1.0),
+        Source::Values(ValueFile::Raw(path)) => (one(read_raw(&path, wanted, kind)?), 1.0),
+        Source::Values(ValueFile::Npy(path)) => (arrays::read_npy(&path, wanted, kind)?, 1.0),
+        Source::Npz(path, member) => (arrays::read_npz(&path, member.as_deref(), wanted, kind)?, 1.0),
         Source::Image(path) => {
             if kind == Kind::Int8 {
                 let failure = Failure::file(&path, "an image, but --raw takes int8");
@@ -147,14 +184,15 @@ pub(crate) fn read(argument: &str, shape: Shape, kind: Kind, prepare: &PrepareAr
             if prepare.layout() == Layout::Nchw {
                 return Err(Failure::Usage("--layout nchw is for arrays and values; images need none".to_owned()));
             }
-            (images::read(&path, shape)?, images::SCALE)
+            (one(images::read(&path, shape)?), images::SCALE)
         }
     };
     if prepare.layout() == Layout::Nchw {
-        values = prepare::channels_last(&values, shape);
+        let each = inputs.values.chunks(wanted.elements);
+        inputs.values = each.flat_map(|values| prepare::channels_last(values, shape)).collect();
     }
-    prepare::normalize(&mut values, shape.c as usize, prepare, scale);
-    Ok(values)
+    prepare::normalize(&mut inputs.values, shape.c as usize, prepare, scale);
+    Ok(inputs)
 }
 
 fn parse_for(text: &str, wanted: &Wanted, kind: Kind) -> Result<Vec<f32>, Failure> {
@@ -212,6 +250,27 @@ impl Wanted {
         let elements = dims.iter().map(|&dim| dim as usize).product();
         Self { dims, elements, layout }
     }
+
+    /// What an array of this shape holds; `None` when it has another form.
+    fn content_of(&self, shape: &[u64]) -> Option<Content> {
+        let dims: Vec<u64> = self.dims.iter().copied().map(u64::from).collect();
+        let forms = [&dims[..], dims.strip_prefix(&[1]).unwrap_or(&dims), &[self.elements as u64]];
+        if forms.contains(&shape) {
+            return Some(Content::One);
+        }
+        let (&count, rest) = shape.split_first()?;
+        let content = if count == 1 { Content::One } else { Content::Batch(count as usize) };
+        forms.contains(&rest).then_some(content)
+    }
+}
+
+/// What an array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// One input, with or without a 1 in front.
+    One,
+    /// As many inputs as the first axis counts.
+    Batch(usize),
 }
 
 impl std::fmt::Display for Wanted {
@@ -241,6 +300,30 @@ fn file_size(path: &Path, read: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_axis_counts_inputs() {
+        let content = |dims: &[u32], shape: &[u64]| {
+            let elements = dims.iter().map(|&dim| dim as usize).product();
+            Wanted { dims: dims.to_vec(), elements, layout: Layout::Nhwc }.content_of(shape)
+        };
+        for shape in [&[4, 3, 2][..], &[1, 4, 3, 2], &[24], &[1, 24]] {
+            assert_eq!(content(&[4, 3, 2], shape), Some(Content::One), "{shape:?}");
+        }
+        for shape in [&[7, 4, 3, 2][..], &[7, 24]] {
+            assert_eq!(content(&[4, 3, 2], shape), Some(Content::Batch(7)), "{shape:?}");
+        }
+        for shape in [&[7, 2, 4, 3][..], &[7, 4, 3], &[48], &[7, 1, 1, 24], &[]] {
+            assert_eq!(content(&[4, 3, 2], shape), None, "{shape:?}");
+        }
+        let batch = |count| Some(Content::Batch(count));
+        assert_eq!([content(&[1, 5], &[9, 5]), content(&[3, 5], &[9, 3, 5])], [batch(9), batch(9)]);
+        assert_eq!(content(&[1, 2, 4, 3], &[7, 1, 2, 4, 3]), batch(7));
+        assert_eq!(content(&[1, 2, 4, 3], &[7, 2, 4, 3]), batch(7));
+        // The model's own shape is one input, whatever else it could be.
+        assert_eq!([content(&[3, 1], &[3, 1]), content(&[1, 1], &[1])], [Some(Content::One); 2]);
+        assert_eq!(content(&[1, 5], &[0, 5]), batch(0));
+    }
 
     #[test]
     fn file_names_are_told_from_values() {

@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use netkit::tensor::Shape;
 use netkit_convert::network::Port;
 
-use super::{Source, ValueFile, Wanted, arrays, images, numbers, prepare, read_file};
+use super::{MOST_BYTES, Source, ValueFile, Wanted, arrays, images, numbers, prepare, read_file};
 use crate::args::{Layout, PrepareArgs};
 use crate::failure::Failure;
 use crate::npy::{self, Array};
 use crate::npz::Archive;
-
-/// Larger files are not read.
-const MOST_BYTES: u64 = 1 << 32;
 
 /// What samples look like.
 pub(crate) struct Form<'f> {
@@ -127,11 +124,7 @@ impl Draw {
 /// The values of an array of samples.
 fn rows(path: &Path, array: Result<Array, String>, wanted: &Wanted) -> Result<Vec<f32>, Failure> {
     let array = array.map_err(|reason| Failure::file(path, reason))?;
-    let dims: Vec<u64> = wanted.dims.iter().copied().map(u64::from).collect();
-    let sample_shapes = [&dims[..], dims.strip_prefix(&[1]).unwrap_or(&dims), &[wanted.elements as u64]];
-    let is_one = |shape: &[u64]| sample_shapes.contains(&shape);
-    let is_many = array.shape.split_first().is_some_and(|(_, rest)| is_one(rest));
-    if is_many || is_one(&array.shape) {
+    if wanted.content_of(&array.shape).is_some() {
         return Ok(array.values);
     }
     let failure = Failure::file(path, format_args!("shape {:?}, but {wanted} a sample", array.shape));
@@ -216,29 +209,6 @@ pub(crate) fn read_labels(path: &Path, total: usize) -> Result<Vec<usize>, Failu
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn wanted(dims: &[u32]) -> Wanted {
-        let elements = dims.iter().map(|&dim| dim as usize).product();
-        Wanted { dims: dims.to_vec(), elements, layout: Layout::Nhwc }
-    }
-
-    fn accepts(dims: &[u32], shape: &[u64]) -> bool {
-        let count = shape.iter().product::<u64>() as usize;
-        let array = Array { shape: shape.to_vec(), element: npy::Element::F32, values: vec![0.0; count] };
-        rows(Path::new("x.npy"), Ok(array), &wanted(dims)).is_ok_and(|values| values.len() == count)
-    }
-
-    #[test]
-    fn the_first_axis_counts_samples() {
-        for shape in [&[7, 4, 3, 2][..], &[4, 3, 2], &[1, 4, 3, 2], &[7, 24], &[24]] {
-            assert!(accepts(&[4, 3, 2], shape), "{shape:?}");
-        }
-        assert!(accepts(&[1, 2, 4, 3], &[7, 1, 2, 4, 3]) && accepts(&[1, 2, 4, 3], &[7, 2, 4, 3]));
-        assert!(accepts(&[1, 5], &[9, 5]) && accepts(&[3, 5], &[9, 3, 5]));
-        for shape in [&[7, 2, 4, 3][..], &[7, 4, 3], &[48], &[7, 1, 1, 24]] {
-            assert!(!accepts(&[4, 3, 2], shape), "{shape:?}");
-        }
-    }
 
     #[test]
     fn a_draw_is_reproducible_and_without_repetition() {

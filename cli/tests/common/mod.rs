@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use npyz::WriterBuilder;
+use png::{BitDepth, ColorType};
 
 /// Folder of the repository.
 pub fn root() -> PathBuf {
@@ -66,6 +67,19 @@ pub fn npz(arrays: &[(&str, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8
         archive.write_all(bytes).expect("written");
     }
     archive.finish().expect("an archive").into_inner()
+}
+
+/// A PNG image.
+pub fn image(width: u32, height: u32, color: ColorType, depth: BitDepth, bytes: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    if color == ColorType::Indexed {
+        encoder.set_palette(vec![0, 0, 0, 255, 128, 64]);
+    }
+    encoder.write_header().expect("a header").write_image_data(bytes).expect("pixels");
+    file
 }
 
 /// The `.nk` files of the repository.

@@ -83,7 +83,7 @@ _netkit() {
             return 0
             ;;
         netkit__subcmd__bench)
-            opts="-h --seconds --runs --per-layer --json --color --help"
+            opts="-h --seconds --runs --per-layer --in-place --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

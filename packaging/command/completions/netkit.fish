@@ -32,7 +32,7 @@ complete -c netkit -n "__fish_netkit_needs_command" -s V -l version -d 'Print ve
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one or many inputs and print the outputs'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "bench" -d 'Measure how long a model takes'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -83,7 +83,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l tensors -d 'Al
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l check -d 'Check the whole model and name everything that is wrong; exit code 1 when something is'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -l json -d 'Print one JSON document (schema netkit.inspect/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw little-endian float32; int8 models quantize them' -r
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s i -l input -d 'Input values: numbers such as 1,2.5,-3e4, or a file: x.npy, x.npz, x.npz:NAME, x.png, or @x.f32 for raw little-endian float32; int8 models quantize them. An array may hold many inputs, which its first axis counts, and the option may be given more than once: a batch, which has as many outputs' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l scale -d 'Multiply input values, such as 0.5 or 1/255; without it 1/255 for images and 1 for all else' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l mean -d 'Then subtract this, one number or one for each channel' -r
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l std -d 'Then divide by this, one number or one for each channel' -r
@@ -96,7 +96,7 @@ complete -c netkit -n "__fish_netkit_using_subcommand run" -l color -d 'When to 
 always\t'Also in pipes and files'
 never\t'Never'"
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l raw -d 'Take and give the integers of an int8 model as they are: numbers, x.npy of int8, or @x.i8'
-complete -c netkit -n "__fish_netkit_using_subcommand run" -s q -l quiet -d 'Print only the output values, joined with commas'
+complete -c netkit -n "__fish_netkit_using_subcommand run" -s q -l quiet -d 'Print only the output values, joined with commas, a line for each input'
 complete -c netkit -n "__fish_netkit_using_subcommand run" -l json -d 'Print one JSON document (schema netkit.run/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_using_subcommand test" -l per-layer -d 'Compare the output of each layer with DIR/layer_INDEX.npy or DIR/INDEX_name.npy, for the first test case' -r -F
@@ -121,12 +121,13 @@ complete -c netkit -n "__fish_netkit_using_subcommand bench" -l color -d 'When t
 always\t'Also in pipes and files'
 never\t'Never'"
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Also measure each layer, in as many runs again'
+complete -c netkit -n "__fish_netkit_using_subcommand bench" -l in-place -d 'Read weights where they lie in the file, as in an arena without room for packed ones'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "run" -d 'Run a model on one input and print the output'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "run" -d 'Run a model on one or many inputs and print the outputs'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
 complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
