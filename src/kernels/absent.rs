@@ -15,3 +15,9 @@ pub(super) fn float_table(_: Level) -> &'static super::Kernels {
 pub(super) fn int8_table(_: Level) -> &'static super::int8::Kernels {
     &super::int8::portable::KERNELS
 }
+
+/// No level packs int8 weights.
+#[cfg(feature = "int8")]
+pub(super) fn packed_form(_: Level) -> Option<&'static super::int8::portable::packed::PackedForm> {
+    None
+}

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use super::{DAMAGED, Element, Io, Memory, part};
 use crate::error::Error;
+use crate::kernels::active_level;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
 use crate::network::SharedNetwork;
 use crate::plan::lowering::{AddTable, SoftmaxTable};
@@ -45,11 +46,7 @@ pub(crate) struct Constants<'c> {
 
 fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step))?);
-    match int8::active().pack {
-        Some(pack) => pack(&step.filters(constants.weights)?, &requantize(step, constants)?, packed),
-        // Whoever looks at them finds no form.
-        None => packed.get_mut(..PACKED_LINE)?.fill(0),
-    }
+    int8::pack(active_level(), &step.filters(constants.weights)?, &requantize(step, constants)?, packed);
     Some(())
 }
 

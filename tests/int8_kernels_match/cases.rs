@@ -5,7 +5,9 @@ use netkit::kernels::int8::args::{
     depthwise_conv2d_scratch_elems,
 };
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
-use netkit::kernels::int8::{Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, packed_bytes};
+use netkit::kernels::int8::{
+    Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, pack, packed_bytes,
+};
 use netkit::kernels::{Filters, KernelPitch, Level};
 use netkit::tensor::Window;
 use proptest::prelude::*;
@@ -45,10 +47,9 @@ pub(crate) struct ConvCase {
 
 /// The weights as a network has them that had room for packed ones, or none.
 fn packed(kernels: &Kernels, pixels: usize, filters: Filters<'_, i8>, requantize: &Requantize<'_>) -> Vec<i8> {
-    let Some(pack) = kernels.pack else { return Vec::new() };
     let k = filters.rows * filters.row_elems;
     let mut packed = vec![0x55; packed_bytes(pixels, requantize.bias.len(), k)];
-    pack(&filters, requantize, &mut packed);
+    pack(kernels.level, &filters, requantize, &mut packed);
     packed
 }
 

@@ -10,6 +10,8 @@ pub(super) mod int8;
 
 #[cfg(feature = "simd")]
 use super::Level;
+#[cfg(all(feature = "simd", feature = "int8"))]
+use super::int8::portable::packed::PackedForm;
 #[cfg(feature = "simd")]
 pub(super) use detect::best_level;
 
@@ -20,6 +22,15 @@ pub(super) fn float_table(level: Level) -> &'static super::Kernels {
         Level::NeonDotprod => &float::NEON_DOTPROD,
         Level::Neon => &float::NEON,
         _ => &super::portable::KERNELS,
+    }
+}
+
+/// How int8 weights are packed for a level of this architecture.
+#[cfg(all(feature = "simd", feature = "int8"))]
+pub(super) fn packed_form(level: Level) -> Option<&'static PackedForm> {
+    match level {
+        Level::NeonDotprod => Some(&PackedForm::SIGNED_QUADS),
+        _ => None,
     }
 }
 

@@ -19,9 +19,6 @@ pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
 
 use super::{Filters, Level, native};
 
-/// Packs the weights of a convolution or dense layer, which requantises as told, into [`packed_bytes`] bytes.
-pub type Pack = fn(&Filters<'_, i8>, &Requantize<'_>, packed: &mut [i8]);
-
 /// int8 kernels of one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
@@ -43,9 +40,6 @@ pub struct Kernels {
     pub softmax: fn(&mut Softmax<'_>),
     /// `data[i] = table[data[i] + 128]`: elementwise activations.
     pub lookup: fn(data: &mut [i8], table: &[i8; 256]),
-    /// Packs weights for [`Conv2d::packed`] and [`Dense::packed`]; `packed` has [`packed_bytes`] bytes. Levels that
-    /// do not know the form of another read the weights in place.
-    pub pack: Option<Pack>,
 }
 
 /// The int8 kernels of [`level.or_below()`](Level::or_below).
@@ -55,6 +49,12 @@ pub fn table(level: Level) -> &'static Kernels {
         Level::Portable => &portable::KERNELS,
         above => native::int8_table(above),
     }
+}
+
+/// Packs the weights of a convolution or dense layer, which requantises as told, for [`Conv2d::packed`] and [`Dense::packed`]
+/// of a level; `packed` has [`packed_bytes`] bytes. Other levels may not know the form, and read the weights in place.
+pub fn pack(level: Level, filters: &Filters<'_, i8>, requantize: &Requantize<'_>, packed: &mut [i8]) {
+    portable::packed::pack(native::packed_form(level.or_below()), filters, requantize, packed);
 }
 
 /// Bytes of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels` pixels

@@ -45,7 +45,8 @@ pub fn conv2d(args: &mut Conv2d<'_>) {
 pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &InnerLoops) {
     let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
-    let first = if args.packed.is_empty() { in_panels(args, loops) } else { in_packed_panels(args, loops) };
+    let is_packed = cfg!(feature = "simd") && !args.packed.is_empty();
+    let first = if is_packed { in_packed_panels(args, loops) } else { in_panels(args, loops) };
     let input_per_row = window.step(window.in_w as usize * window.in_c as usize);
     let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block_rows) {

@@ -40,7 +40,8 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, loops: &InnerLoops) {
         activate_pixels(&args.epilogue, args.columns, 0..1, args.output, loops.activate);
         return;
     }
-    let first = if args.packed.is_empty() { in_panels(args, loops, k) } else { in_packed_panels(args, loops, k) };
+    let is_packed = cfg!(feature = "simd") && !args.packed.is_empty();
+    let first = if is_packed { in_packed_panels(args, loops, k) } else { in_panels(args, loops, k) };
     let block_rows = (BLOCK_ELEMS / k.max(1)).next_multiple_of(STRIP).max(STRIP);
     for start in (0..args.rows).step_by(block_rows) {
         let end = args.rows.min(start + block_rows);

@@ -10,6 +10,8 @@ pub(super) mod int8;
 
 #[cfg(feature = "simd")]
 use super::Level;
+#[cfg(all(feature = "simd", feature = "int8"))]
+use super::int8::portable::packed::PackedForm;
 #[cfg(feature = "simd")]
 pub(super) use detect::best_level;
 
@@ -21,6 +23,16 @@ pub(super) fn float_table(level: Level) -> &'static super::Kernels {
         Level::Avx2 => &float::avx2::KERNELS,
         Level::Sse41 => &float::SSE41,
         _ => &super::portable::KERNELS,
+    }
+}
+
+/// How int8 weights are packed for a level of this architecture.
+#[cfg(all(feature = "simd", feature = "int8"))]
+pub(super) fn packed_form(level: Level) -> Option<&'static PackedForm> {
+    match level {
+        Level::Avx512 => Some(&PackedForm::QUADS),
+        Level::Avx2 => Some(&PackedForm::PAIRS),
+        _ => None,
     }
 }
 

@@ -18,7 +18,7 @@ use super::neon;
 use crate::kernels::Level;
 use crate::kernels::int8::portable::conv2d::{blocks, has_code_tables, store_sums};
 use crate::kernels::int8::portable::gather::{Gather, gather, is_pointwise};
-use crate::kernels::int8::portable::packed::{Block, PackedLoops, pack};
+use crate::kernels::int8::portable::packed::{Block, PackedForm, PackedLoops};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, STRIP, Sums};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
 
@@ -34,10 +34,8 @@ const LOOPS: InnerLoops = InnerLoops { packed: Some(QUADS), ..neon::LOOPS };
 
 /// Packed weights for products of codes in fours.
 const QUADS: PackedLoops = PackedLoops {
-    form: 3,
-    group: QUAD,
+    form: &PackedForm::SIGNED_QUADS,
     elem_bytes: 1,
-    excess: |zero_point| zero_point,
     gather: |rows, scratch| gather(rows, cast_slice_mut::<i16, i8>(scratch)),
     // SAFETY: only the kernels of this level name these loops, and they run where the processor was seen to have the feature.
     products: |rows, len, blocks, sums| unsafe { all_packed_products(rows, len, blocks, sums) },
@@ -48,7 +46,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     level: Level::NeonDotprod,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    pack: Some(|filters, requantize, packed| pack(&QUADS, filters, requantize, packed)),
     ..portable::KERNELS
 };
 

@@ -28,16 +28,34 @@ const MAX_BLOCKS: usize = 8;
 /// Fewest pixels that pay for packing.
 const MIN_PIXELS: usize = 16;
 
+/// How weights are packed. Apart from the loops, so that loading a model does not need the kernels.
+pub(in crate::kernels) struct PackedForm {
+    /// Not 0.
+    number: u8,
+    /// k that are multiplied at a time.
+    group: usize,
+    /// What elements of gathered rows are larger by than inputs without their zero point, which is given.
+    excess: fn(zero_point: i32) -> i32,
+}
+
+#[cfg(feature = "simd")]
+impl PackedForm {
+    /// For rows of i16.
+    #[cfg(target_arch = "x86_64")]
+    pub(in crate::kernels) const PAIRS: Self = Self { number: 1, group: 2, excess: |_| 0 };
+    /// For rows of inputs plus 128.
+    #[cfg(target_arch = "x86_64")]
+    pub(in crate::kernels) const QUADS: Self = Self { number: 2, group: 4, excess: |zero_point| 128 + zero_point };
+    /// For rows of inputs as they are.
+    #[cfg(target_arch = "aarch64")]
+    pub(in crate::kernels) const SIGNED_QUADS: Self = Self { number: 3, group: 4, excess: |zero_point| zero_point };
+}
+
 /// The inner loops for packed weights of one form.
 pub(in crate::kernels) struct PackedLoops {
-    /// Number of the form, not 0.
-    pub(in crate::kernels) form: u8,
-    /// k that are multiplied at a time.
-    pub(in crate::kernels) group: usize,
+    pub(in crate::kernels) form: &'static PackedForm,
     /// Bytes of an element of a gathered row.
     pub(in crate::kernels) elem_bytes: usize,
-    /// What elements of gathered rows are larger by than inputs without their zero point, which is given.
-    pub(in crate::kernels) excess: fn(zero_point: i32) -> i32,
     /// Writes rows, see [`gather`](super::gather::gather), into memory for i16.
     pub(in crate::kernels) gather: fn(&Gather<'_>, &mut [i16]),
     /// Adds the products of a strip of rows of `len` elements with the weights of some blocks.
@@ -64,9 +82,9 @@ fn block_bytes(k: usize) -> usize {
     k.next_multiple_of(4).saturating_mul(BLOCK).saturating_add(OFFSETS)
 }
 
-/// Packs weights in the form of `loops`. Nothing is packed for weights with a zero point.
+/// Packs weights in a form. Nothing is packed without one, and for weights with a zero point.
 pub(in crate::kernels) fn pack(
-    loops: &PackedLoops,
+    form: Option<&PackedForm>,
     filters: &Filters<'_, i8>,
     requantize: &Requantize<'_>,
     packed: &mut [i8],
@@ -74,20 +92,18 @@ pub(in crate::kernels) fn pack(
     let (outputs, k) = (requantize.bias.len(), filters.elems());
     let Some((line, rest)) = packed.split_at_mut_checked(LINE) else { return };
     line.fill(0);
-    if requantize.weight_zero_point != 0 {
-        return;
-    }
+    let Some(form) = form.filter(|_| requantize.weight_zero_point == 0) else { return };
     for (first, block) in blocks::<BLOCK>(0..outputs).zip(rest.chunks_exact_mut(block_bytes(k))) {
         block.fill(0);
         let (offsets, panel) = block.split_at_mut(OFFSETS);
         for (output, offset) in (0..BLOCK.min(outputs)).zip(offsets.as_chunks_mut::<4>().0) {
-            let sum = pack_filter(filters, first + output, loops.group, output, panel);
+            let sum = pack_filter(filters, first + output, form.group, output, panel);
             *offset =
-                sum.wrapping_mul(-(loops.excess)(requantize.input_zero_point)).to_le_bytes().map(|byte| byte as i8);
+                sum.wrapping_mul(-(form.excess)(requantize.input_zero_point)).to_le_bytes().map(|byte| byte as i8);
         }
     }
-    if let Some(form) = line.first_mut() {
-        *form = loops.form as i8;
+    if let Some(number) = line.first_mut() {
+        *number = form.number as i8;
     }
 }
 
@@ -112,7 +128,7 @@ fn pack_filter(filters: &Filters<'_, i8>, filter: usize, group: usize, output: u
 pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize) -> bool {
     let Some(packed_loops) = &loops.packed else { return false };
     let packed = args.packed;
-    if packed.first() != Some(&(packed_loops.form as i8)) {
+    if packed.first() != Some(&(packed_loops.form.number as i8)) {
         return false;
     }
     let padded = k.next_multiple_of(4);

@@ -26,5 +26,4 @@ pub static KERNELS: Kernels = Kernels {
     add: add::add,
     softmax: softmax::softmax,
     lookup: lookup::lookup,
-    pack: None,
 };

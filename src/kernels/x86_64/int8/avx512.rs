@@ -11,7 +11,7 @@ use bytemuck::{cast, cast_mut};
 use super::{avx2, sse2};
 use crate::kernels::Level;
 use crate::kernels::int8::portable::gather::{self, Gather};
-use crate::kernels::int8::portable::packed::{Block, PackedLoops};
+use crate::kernels::int8::portable::packed::{Block, PackedForm, PackedLoops};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
 use crate::kernels::simd::int8::{dot, masks, taps};
@@ -30,10 +30,8 @@ const LOOPS: InnerLoops = InnerLoops {
 
 /// Packed weights for products of bytes, of which the first must not be negative: inputs plus 128.
 const QUADS: PackedLoops = PackedLoops {
-    form: 2,
-    group: 4,
+    form: &PackedForm::QUADS,
     elem_bytes: 1,
-    excess: |zero_point| 128 + zero_point,
     // SAFETY: as for `LOOPS`.
     gather: |gather, rows| unsafe { all_bytes(gather, bytemuck::cast_slice_mut(rows)) },
     // SAFETY: as for `LOOPS`.
@@ -134,6 +132,5 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
     depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
-    pack: Some(|filters, requantize, packed| portable::packed::pack(&QUADS, filters, requantize, packed)),
     ..avx2::KERNELS
 };

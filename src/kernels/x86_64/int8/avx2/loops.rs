@@ -16,7 +16,7 @@ use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::{Channels, largest};
 use crate::kernels::int8::portable::gather::{self, Gather};
-use crate::kernels::int8::portable::packed::{Block, PackedLoops};
+use crate::kernels::int8::portable::packed::{Block, PackedForm, PackedLoops};
 use crate::kernels::int8::portable::tile::{
     BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Tables, Windows,
 };
@@ -30,10 +30,8 @@ taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product, cast);
 
 /// Packed weights for products of i16: pairs of k, widened as they pass.
 pub(super) const PAIRS: PackedLoops = PackedLoops {
-    form: 1,
-    group: 2,
+    form: &PackedForm::PAIRS,
     elem_bytes: 2,
-    excess: |_| 0,
     // SAFETY: as for `LOOPS`.
     gather: |gather, rows| unsafe { all_rows(gather, rows) },
     // SAFETY: as for `LOOPS`.

@@ -3,7 +3,6 @@
 mod loops;
 
 pub(super) use loops::LOOPS;
-use loops::PAIRS;
 
 use crate::kernels::Level;
 use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
@@ -30,5 +29,4 @@ pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     add: |args| portable::add::run(args, &LOOPS),
     softmax,
     lookup,
-    pack: Some(|filters, requantize, packed| portable::packed::pack(&PAIRS, filters, requantize, packed)),
 };
