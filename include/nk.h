@@ -31,7 +31,10 @@
  * Memory. Everything a model needs lives in an arena: a range of your memory that is handed out from front to back.
  * Loading and running never touch the heap. Loading takes a number of arena bytes that nk_plan_memory() tells
  * beforehand, running takes none. A weight is read where it lies, in your buffer or in the mapped file; the buffer of
- * a model loaded from memory must stay as it is until the model is no longer used, and is never written to.
+ * a model loaded from memory must stay as it is until the model is no longer used, and is never written to. What is
+ * free of an arena belongs to the library, which keeps weights there in the order of its kernels to run faster; they
+ * give way when you take the memory, so write only to what nk_arena_alloc() gave you. nk_recommended_arena_bytes()
+ * has room for them; in a smaller arena models run with the same answers.
  *
  * Ownership. A handle (nk_arena_t, nk_model_t) is plain data in your hands: it may lie anywhere, be copied with `=` or
  * memcpy(), and needs no destructor. Copies are names for the same thing. The arena owns what was loaded into it:
@@ -315,7 +318,8 @@ nk_status_t nk_check_abi(uint32_t header_abi, size_t arena_size, size_t model_si
  * Arena
  * ========================================================================
  * An arena hands out a range of memory from front to back and takes it back all at once. It keeps no bookkeeping
- * inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it.
+ * inside that memory: nk_arena_used() counts exactly what was handed out, and the padding in front of it. Packed
+ * weights of models at the end of the memory count as free.
  */
 
 /** Handle of an arena. Its content belongs to the library. */
@@ -602,8 +606,8 @@ nk_status_t nk_parse_architecture_memory(const uint8_t *data, size_t size, nk_ar
 nk_status_t nk_arch_print(const char *path);
 
 /**
- * Size of an arena in which the model in a file can be loaded and run with room to spare: room for one input and one
- * output, an eighth more, and 64 KiB. nk_plan_memory() gives the exact need.
+ * Size of an arena in which the model in a file runs fastest and with room to spare: room for packed weights, which make
+ * runs faster, for one input and one output, an eighth more, and 64 KiB. nk_plan_memory() gives the least size.
  *
  * - path: a .nk file; tried once more with `../` in front.
  *
@@ -2426,7 +2430,8 @@ typedef uint64_t (*nk_clock_fn)(void *user);
  *
  * - model: a loaded model whose arena is as it was.
  * - fn: called on the thread of the run, before the run returns; when several threads run the model at the same time,
- *   on all of them. It may use other models, but must not run, unload or change this one. NULL takes the hook away.
+ *   on all of them. It may use other models, but must not run, unload or change this one, or take memory of its arena.
+ *   NULL takes the hook away.
  * - user: handed to the hook.
  *
  * Returns NK_OK, NK_ERR_INVALID_ARGUMENT for NULL or NK_ERR_MODEL_NOT_LOADED. Threads: any, but not during a run of the

@@ -57,7 +57,7 @@ impl<'m, 'a> Network<'m, 'a> {
             parts.copy.iter_mut().zip(source).for_each(|(to, from)| *to = *from);
         }
         let mut network = Self { blob: model.bytes(), payload: model.payload(), parts, packed: &[] };
-        if plan.packed_bytes > 0 && rest.len() >= plan.packed_bytes {
+        if cfg!(feature = "simd") && plan.packed_bytes > 0 && rest.len() >= plan.packed_bytes {
             network.pack(rest)?;
         }
         Ok(network)

@@ -191,7 +191,8 @@ fn outer_tile<const P: usize, const R: usize>(
             *sums = *held;
         }
     }
-    if let Some(bias) = ends.bias.first_chunk::<P>() {
+    // Without packed weights all ends are open.
+    if let Some(bias) = ends.bias.first_chunk::<P>().filter(|_| cfg!(feature = "simd")) {
         for sums in &mut sums {
             add_product(sums, &[1.0; P], bias);
         }
@@ -217,7 +218,9 @@ fn outer_tile<const P: usize, const R: usize>(
     for (r, sums) in sums.iter().enumerate() {
         let Some(output) = output.get_mut(r * span.pitch..).and_then(|pixel| pixel.first_chunk_mut()) else { return };
         *output = *sums;
-        activate(output, ends.activation);
+        if cfg!(feature = "simd") {
+            activate(output, ends.activation);
+        }
     }
 }
 

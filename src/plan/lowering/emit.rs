@@ -100,7 +100,8 @@ impl Lowering<'_, '_> {
     /// Gives a step its place among the packed weights, if its kernel can use them.
     pub(super) fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Error> {
         let too_large = Error::new(ErrorKind::SizeOverflow).note("the packed weights are too large");
-        let lines = self.packed_bytes(step).div_ceil(PACKED_LINE);
+        let bytes = if cfg!(feature = "simd") { self.packed_bytes(step) } else { 0 };
+        let lines = bytes.div_ceil(PACKED_LINE);
         if lines > 0 {
             step.packed = self.packed_lines;
             let lines = u32::try_from(lines).map_err(|_| too_large)?;

@@ -126,7 +126,7 @@ fn pack_filter(filters: &Filters<'_, i8>, filter: usize, group: usize, output: u
 
 /// Computes a convolution with packed weights; false, with nothing computed, where they have another form or there are none.
 pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops, k: usize) -> bool {
-    let Some(packed_loops) = &loops.packed else { return false };
+    let Some(packed_loops) = loops.packed.as_ref().filter(|_| cfg!(feature = "simd")) else { return false };
     let packed = args.packed;
     if packed.first() != Some(&(packed_loops.form.number as i8)) {
         return false;
