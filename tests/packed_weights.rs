@@ -26,22 +26,10 @@ fn answers_do_not_depend_on_whether_weights_are_packed() {
         let mut packed = common::Runner::load(&model, &mut packed[1..]);
         packed_models += usize::from(plan.packed_bytes > 0);
         for seed in 0..3 {
-            let (expected, got) = (in_place.run(seed), packed.run(seed));
-            if model.is_quantized() {
-                assert_eq!(got, expected, "{name}");
-                continue;
-            }
-            let (expected, got) = (floats(&expected), floats(&got));
-            let largest = expected.iter().fold(1.0f32, |largest, x| largest.max(x.abs()));
-            let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * largest || a.is_nan() && b.is_nan();
-            assert!(expected.iter().zip(&got).all(close), "{name}: {expected:?} {got:?}");
+            assert_eq!(packed.run(seed), in_place.run(seed), "{name}");
         }
     }
     assert!(packed_models > 20, "{packed_models}");
-}
-
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word)).collect()
 }
 
 #[test]
@@ -142,10 +130,6 @@ fn expected(model: &[u8]) -> Vec<f32> {
     arena.run(&loaded)
 }
 
-fn assert_close(got: &[f32], expected: &[f32]) {
-    assert!(got.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-5), "{got:?} {expected:?}");
-}
-
 #[test]
 fn packed_weights_count_as_free_memory() {
     let bytes = model("digits_cnn");
@@ -154,7 +138,7 @@ fn packed_weights_count_as_free_memory() {
     let loaded = arena.load(&bytes).expect("load");
     assert!(arena.is_packed());
     assert_eq!((arena.used(), arena.remaining()), (least, packed));
-    assert_close(&arena.run(&loaded), &expected(&bytes));
+    assert_eq!(arena.run(&loaded), expected(&bytes));
 }
 
 #[test]
@@ -173,7 +157,7 @@ fn an_arena_of_the_least_sizes_holds_all_models_although_the_first_were_packed()
     let mut arena = Arena::new(models.iter().map(|bytes| bytes_of(bytes).0).sum());
     let loaded: Vec<_> = models.iter().map(|bytes| arena.load(bytes).expect("there is room")).collect();
     for (bytes, loaded) in models.iter().zip(&loaded) {
-        assert_close(&arena.run(loaded), &expected(bytes));
+        assert_eq!(arena.run(loaded), expected(bytes));
     }
 }
 
@@ -187,7 +171,7 @@ fn every_byte_can_be_taken_one_after_another() {
     while arena.remaining() > 0 {
         arena.take(arena.remaining().min(1000));
         for (bytes, loaded) in models.iter().zip(&loaded) {
-            assert_close(&arena.run(loaded), &expected(bytes));
+            assert_eq!(arena.run(loaded), expected(bytes));
         }
     }
 }
@@ -205,10 +189,10 @@ fn a_load_that_fails_may_cost_packed_weights_but_no_answer() {
     assert!(arena.load(&bad).is_err());
     assert_eq!(arena.used(), used);
     for _ in 0..3 {
-        assert_close(&arena.run(&loaded), &expected(&good));
+        assert_eq!(arena.run(&loaded), expected(&good));
         arena.take(arena.remaining() / 2);
     }
-    assert_close(&arena.run(&loaded), &expected(&good));
+    assert_eq!(arena.run(&loaded), expected(&good));
 }
 
 #[test]
@@ -220,18 +204,18 @@ fn rewinding_ends_the_packed_weights_of_what_is_given_back() {
     let mark = arena.used();
     for _ in 0..2 {
         let second = arena.load(&models[1]).expect("load");
-        assert_close(&arena.run(&second), &expected(&models[1]));
+        assert_eq!(arena.run(&second), expected(&models[1]));
         arena.rewind(mark);
     }
     // Over the memory of the network that ended, and then over the packed weights of the other.
     while arena.remaining() > 0 {
         arena.take(arena.remaining().min(4096));
-        assert_close(&arena.run(&first), &expected(&models[0]));
+        assert_eq!(arena.run(&first), expected(&models[0]));
     }
     // SAFETY: a valid handle whose memory is alive.
     unsafe { nk_arena_reset(&mut arena.handle) };
     let again = arena.load(&models[0]).expect("load");
-    assert_close(&arena.run(&again), &expected(&models[0]));
+    assert_eq!(arena.run(&again), expected(&models[0]));
 }
 
 #[test]
@@ -245,7 +229,7 @@ fn output_in_free_memory_of_the_arena_ends_the_packed_weights_there() {
     for _ in 0..2 {
         arena.run_into(&loaded, output);
         // SAFETY: ten values were written there.
-        assert_close(unsafe { std::slice::from_raw_parts(output, 10) }, &expected(&bytes));
+        assert_eq!(unsafe { std::slice::from_raw_parts(output, 10) }, expected(&bytes));
     }
 }
 
@@ -256,5 +240,5 @@ fn memory_that_was_written_to_without_taking_it_is_noticed() {
     let mut arena = Arena::new(least + packed);
     let loaded = arena.load(&bytes).expect("load");
     arena.memory[least..].fill(0x11);
-    assert_close(&arena.run(&loaded), &expected(&bytes));
+    assert_eq!(arena.run(&loaded), expected(&bytes));
 }

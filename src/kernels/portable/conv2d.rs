@@ -12,11 +12,13 @@
 
 use core::ops::Range;
 
-use crate::kernels::args::{Activation, Conv2d, KernelPitch};
+use crate::kernels::args::{Conv2d, KernelPitch};
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
 use crate::kernels::portable::packed::{self, Packed};
-use crate::kernels::portable::panel::{Chunk, Chunks, Ends, Panel, Span, scale_panel, transpose_rows, with_stride};
+use crate::kernels::portable::panel::{
+    Chunk, Chunks, Ends, Panel, Span, ends_of, panel_offsets, scale_panel, transpose_rows, with_stride,
+};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
 use crate::tensor::{Taps, Window};
 
@@ -127,24 +129,17 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
     let window = with_stride(&args.window);
     let (pitch, width) = (args.columns.pitch, product.outputs);
     let (chunks, filters) = (chunks(&window), args.filters());
-    let mut fresh = !args.epilogue.accumulate;
+    let offsets = panel_offsets(&args.epilogue, first, width);
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.rows * chunk.len * width) else { break };
         let part = (chunk.row, chunk.first, chunk.len);
         transpose_rows(product.transpose, &filters, first, part, (weights, width));
         scale_panel(&args.epilogue, first, weights, width);
         let held = Held { weights, row: chunk.row, first: chunk.first, step: chunk.len };
-        let pass = Pass { window, chunk, product, held, pitch, fresh, ends: Ends::OPEN };
-        for y in 0..window.out_h as usize {
-            let output = args.output.get_mut(args.columns.first + first..).unwrap_or_default();
-            pass.add(y..y + 1, args.input, output);
-            if chunks.is_last(&chunk) {
-                let output = output.get_mut(y * window.out_w as usize * pitch..).unwrap_or_default();
-                let span = Span { pixels: window.out_w as usize, pitch, fresh };
-                (product.finish)(&args.epilogue, first, output, span);
-            }
-        }
-        fresh = false;
+        let (fresh, ends) = ends_of(&args.epilogue, &chunks, &chunk, offsets.get(..width).unwrap_or_default());
+        let output = args.output.get_mut(args.columns.first + first..).unwrap_or_default();
+        let pass = Pass { window, chunk, product, held, pitch, fresh, ends };
+        pass.add(0..window.out_h as usize, args.input, output);
     }
 }
 
@@ -168,20 +163,16 @@ fn packed_panel(args: &mut Conv2d<'_>, window: &Window, loops: &InnerLoops, pane
     let block = packed::BLOCK_PIXELS.checked_div(out_w).unwrap_or(1).max(1);
     for start in (0..out_h).step_by(block) {
         for chunk in chunks.iter() {
-            let is_first = chunk.row == 0 && chunk.first == 0;
+            let (fresh, ends) = ends_of(&args.epilogue, &chunks, &chunk, panel.offsets);
+            let next = panel.behind(chunk.row * row_len + chunk.first + chunk.rows * chunk.len, chunk.rows * chunk.len);
             let pass = Pass {
                 window: *window,
                 chunk,
                 product,
                 held: Held { weights: panel.weights, row: 0, first: 0, step: row_len },
                 pitch: args.columns.pitch,
-                fresh: is_first && !args.epilogue.accumulate,
-                ends: Ends {
-                    bias: if is_first { panel.offsets } else { &[] },
-                    activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
-                    next: panel
-                        .behind(chunk.row * row_len + chunk.first + chunk.rows * chunk.len, chunk.rows * chunk.len),
-                },
+                fresh,
+                ends: Ends { next, ..ends },
             };
             let output = args.output.get_mut(args.columns.first + panel.first..).unwrap_or_default();
             pass.add(start..out_h.min(start + block), args.input, output);

@@ -9,15 +9,13 @@
 
 use core::ops::Range;
 
-use crate::kernels::args::{Activation, Dense};
+use crate::kernels::args::Dense;
 use crate::kernels::portable::PORTABLE;
 use crate::kernels::portable::epilogue::{Finish, activate_pixels};
 use crate::kernels::portable::packed;
-use crate::kernels::portable::panel::{Chunks, Ends, Panel, Span, scale_panel};
+use crate::kernels::portable::panel::{Chunks, Ends, Panel, Span, ends_of, panel_offsets, scale_panel};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, STRIP, Weights, part};
 
-/// Rows that are finished while they are still in the cache.
-const PANEL_ROWS: usize = 32;
 /// Input elements that are kept in the cache while all weights pass.
 const BLOCK_ELEMS: usize = 32 * 1024;
 
@@ -77,24 +75,17 @@ fn in_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize {
 fn panels(args: &mut Dense<'_>, product: &ProductLoops, k: usize, first: usize) {
     let (pitch, width) = (args.columns.pitch, product.outputs);
     let chunks = Chunks::new(1, k);
+    let offsets = panel_offsets(&args.epilogue, first, width);
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.len * width) else { break };
         (product.transpose)(args.weights, k, first, chunk.first, weights);
         scale_panel(&args.epilogue, first, weights, width);
-        for row in (0..args.rows).step_by(PANEL_ROWS) {
-            let span = Span {
-                pixels: PANEL_ROWS.min(args.rows - row),
-                pitch,
-                fresh: chunk.first == 0 && !args.epilogue.accumulate,
-            };
-            let input = args.input.get(row * k + chunk.first..).unwrap_or_default();
-            let output = args.output.get_mut(row * pitch + args.columns.first + first..).unwrap_or_default();
-            let rows = Rows { pieces: 1, stretch: 0, step: k, len: chunk.len };
-            (product.outer)(input, rows, Panel { weights, step: 0 }, output, span, Ends::OPEN);
-            if chunks.is_last(&chunk) {
-                (product.finish)(&args.epilogue, first, output, span);
-            }
-        }
+        let (fresh, ends) = ends_of(&args.epilogue, &chunks, &chunk, offsets.get(..width).unwrap_or_default());
+        let input = args.input.get(chunk.first..).unwrap_or_default();
+        let output = args.output.get_mut(args.columns.first + first..).unwrap_or_default();
+        let rows = Rows { pieces: 1, stretch: 0, step: k, len: chunk.len };
+        let span = Span { pixels: args.rows, pitch, fresh };
+        (product.outer)(input, rows, Panel { weights, step: 0 }, output, span, ends);
     }
 }
 
@@ -107,13 +98,8 @@ fn in_packed_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize
         let chunks = packed::row_chunks(k, panel.width);
         for row in (0..args.rows).step_by(packed::BLOCK_PIXELS) {
             for chunk in chunks.iter() {
-                let is_first = chunk.first == 0;
-                let ends = Ends {
-                    bias: if is_first { panel.offsets } else { &[] },
-                    activation: if chunks.is_last(&chunk) { args.epilogue.activation } else { Activation::None },
-                    next: panel.behind(chunk.first + chunk.len, chunk.len),
-                };
-                let fresh = is_first && !args.epilogue.accumulate;
+                let (fresh, ends) = ends_of(&args.epilogue, &chunks, &chunk, panel.offsets);
+                let ends = Ends { next: panel.behind(chunk.first + chunk.len, chunk.len), ..ends };
                 let span = Span { pixels: packed::BLOCK_PIXELS.min(args.rows - row), pitch, fresh };
                 let input = args.input.get(row * k + chunk.first..).unwrap_or_default();
                 let weights = panel.weights.get(chunk.first * panel.width..).unwrap_or_default();

@@ -73,15 +73,17 @@ impl<const N: usize> Finish<N> {
     }
 }
 
-/// The scale of the norm where the weights in a panel must have it already: sums that wait in the output begin with the
-/// residual, which is not scaled.
+/// What sums of scaled weights begin or end with: `bias * scale + shift` of `N` channels from `first` on that all exist.
 #[inline(always)]
-pub(super) fn weight_scale<'a>(epilogue: &Epilogue<'a>) -> Option<&'a [f32]> {
-    epilogue.norm.filter(|_| epilogue.accumulate).map(|(scale, _)| scale)
+pub(super) fn offsets<const N: usize>(epilogue: &Epilogue<'_>, first: usize) -> Option<[f32; N]> {
+    let bias = chunk::<N>(epilogue.bias, first)?;
+    let Some((scale, shift)) = epilogue.norm else { return Some(*bias) };
+    let (scale, shift) = (chunk::<N>(scale, first)?, chunk::<N>(shift, first)?);
+    Some(array::from_fn(|i| bias[i] * scale[i] + shift[i]))
 }
 
 /// Finishes the sums that wait in the output, which begins with channel `first` of the pixels of `span`, for `N` channels
-/// that all exist. Nothing is accumulated: the sums began with the residual, and with [`weight_scale`].
+/// that all exist. Nothing is accumulated: the sums began with the residual. The weights have the scale of the norm.
 #[inline(always)]
 pub(in crate::kernels) fn finish_sums<const N: usize>(
     epilogue: &Epilogue<'_>,
@@ -107,35 +109,14 @@ fn finish_with<const N: usize>(
     span: Span,
     activation: impl Fn(f32) -> f32,
 ) {
-    let Some(bias) = chunk::<N>(epilogue.bias, first) else { return };
-    let (scale, shift) = match epilogue.norm {
-        Some((scale, shift)) => (chunk(scale, first), chunk(shift, first)),
-        None => (Some(&[1.0; N]), Some(&[0.0; N])),
-    };
-    let (Some(scale), Some(shift)) = (scale, shift) else { return };
-    let offset: [f32; N] = array::from_fn(|i| bias[i] * scale[i] + shift[i]);
-    let scale = if weight_scale(epilogue).is_some() { &[1.0; N] } else { scale };
+    let Some(offsets) = offsets::<N>(epilogue, first) else { return };
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut::<N>() else { return };
-        // All are read before one is written: the compiler does not know that the norm lies elsewhere.
-        for ((sums, scale), offset) in pieces_mut(sums).zip(pieces(scale)).zip(pieces(&offset)) {
-            *sums = array::from_fn(|i| activation(sums[i] * scale[i] + offset[i]));
+        for (sum, offset) in sums.iter_mut().zip(&offsets) {
+            *sum = activation(*sum + offset);
         }
         output = output.get_mut(span.pitch..).unwrap_or_default();
     }
-}
-
-/// Channels that are read before they are written.
-const PIECE: usize = 8;
-
-#[inline(always)]
-fn pieces<const N: usize>(values: &[f32; N]) -> core::slice::Iter<'_, [f32; PIECE]> {
-    values.as_chunks().0.iter()
-}
-
-#[inline(always)]
-fn pieces_mut<const N: usize>(values: &mut [f32; N]) -> core::slice::IterMut<'_, [f32; PIECE]> {
-    values.as_chunks_mut().0.iter_mut()
 }
 
 #[inline(always)]

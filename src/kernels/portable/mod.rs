@@ -62,7 +62,7 @@ static PORTABLE: InnerLoops = InnerLoops {
 };
 
 const fn product<const P: usize, const R: usize>() -> ProductLoops {
-    ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: outer::<P, R>, finish: finish::<P> }
+    ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: outer::<P, R> }
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {

@@ -11,7 +11,9 @@
 use core::iter;
 
 use crate::kernels::args::{Epilogue, Filters};
-use crate::kernels::portable::panel::{Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, transpose_part, transpose_rows};
+use crate::kernels::portable::panel::{
+    Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, panel_offsets, scale_panel, transpose_part, transpose_rows,
+};
 use crate::tensor::Window;
 
 /// Elements of a panel that stay in the first-level cache while input passes: 32 KiB, of which one tile reads half.
@@ -40,16 +42,8 @@ pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f
             _ => transpose_part::<NARROW>,
         };
         transpose_rows(transpose, filters, first, (0, 0, filters.row_elems), (rows, width));
-        offsets.copy_from_slice(epilogue.bias.get(first..first + width).unwrap_or_default());
-        if let Some((scale, shift)) = epilogue.norm {
-            let (scale, shift) = (scale.get(first..).unwrap_or_default(), shift.get(first..).unwrap_or_default());
-            for ((offset, scale), shift) in offsets.iter_mut().zip(scale).zip(shift) {
-                *offset = *offset * scale + shift;
-            }
-            for row in rows.chunks_exact_mut(width) {
-                row.iter_mut().zip(scale).for_each(|(weight, scale)| *weight *= scale);
-            }
-        }
+        offsets.iter_mut().zip(panel_offsets(epilogue, first, width)).for_each(|(to, offset)| *to = offset);
+        scale_panel(epilogue, first, rows, width);
         rest = others;
     }
 }

@@ -7,7 +7,7 @@
 use core::array;
 
 use crate::kernels::args::{Activation, Epilogue, Filters};
-use crate::kernels::portable::epilogue::{activate, weight_scale};
+use crate::kernels::portable::epilogue::activate;
 use crate::kernels::portable::tile::{Rows, add_product, part};
 use crate::tensor::Window;
 
@@ -90,15 +90,28 @@ impl Chunks {
     }
 }
 
-/// Multiplies the weights of a panel of `width` outputs from `first` on by the scale that the sums must have.
+/// Multiplies the weights of a panel of `width` outputs from `first` on by the scale of the norm. Sums that wait in the output
+/// begin with the residual, which is not scaled, and packed weights have the scale, too.
 pub(super) fn scale_panel(epilogue: &Epilogue<'_>, first: usize, panel: &mut [f32], width: usize) {
-    let Some(scale) = weight_scale(epilogue) else { return };
+    let Some((scale, _)) = epilogue.norm else { return };
     let scale = scale.get(first..).unwrap_or_default();
     for weights in panel.chunks_mut(width.max(1)) {
         for (weight, scale) in weights.iter_mut().zip(scale) {
             *weight *= scale;
         }
     }
+}
+
+/// What the sums of a panel of `width` outputs begin with.
+pub(super) fn panel_offsets(epilogue: &Epilogue<'_>, first: usize, width: usize) -> [f32; WIDE] {
+    let mut all = [0.0; WIDE];
+    for (index, offset) in all.iter_mut().take(width).enumerate() {
+        let at = first + index;
+        let bias = epilogue.bias.get(at).copied().unwrap_or(0.0);
+        let norm = epilogue.norm.and_then(|(scale, shift)| Some((scale.get(at)?, shift.get(at)?)));
+        *offset = norm.map_or(bias, |(scale, shift)| bias * scale + shift);
+    }
+    all
 }
 
 /// The window with a stride that the compiler, too, knows not to be zero: no division can panic.
@@ -142,13 +155,26 @@ pub(in crate::kernels) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Sums that go on elsewhere.
-    pub(in crate::kernels) const OPEN: Ends<'static> = Ends { bias: &[], activation: Activation::None, next: &[] };
-
     /// True when sums are only added to.
     pub(super) fn is_open(&self) -> bool {
         self.bias.is_empty() && self.activation == Activation::None
     }
+}
+
+/// What sums begin with in this chunk, besides what the output holds, and end with; and whether they begin here.
+pub(super) fn ends_of<'a>(
+    epilogue: &Epilogue<'_>,
+    chunks: &Chunks,
+    chunk: &Chunk,
+    offsets: &'a [f32],
+) -> (bool, Ends<'a>) {
+    let is_first = chunk.row == 0 && chunk.first == 0;
+    let ends = Ends {
+        bias: if is_first { offsets } else { &[] },
+        activation: if chunks.is_last(chunk) { epilogue.activation } else { Activation::None },
+        next: &[],
+    };
+    (is_first && !epilogue.accumulate, ends)
 }
 
 /// Adds to every output pixel of `span` the sum over `k` of `input[r][k] * panel[k][..]`, `R` pixels at a time.
@@ -191,8 +217,7 @@ fn outer_tile<const P: usize, const R: usize>(
             *sums = *held;
         }
     }
-    // Without packed weights all ends are open.
-    if let Some(bias) = ends.bias.first_chunk::<P>().filter(|_| cfg!(feature = "simd")) {
+    if let Some(bias) = ends.bias.first_chunk::<P>() {
         for sums in &mut sums {
             add_product(sums, &[1.0; P], bias);
         }
@@ -218,9 +243,7 @@ fn outer_tile<const P: usize, const R: usize>(
     for (r, sums) in sums.iter().enumerate() {
         let Some(output) = output.get_mut(r * span.pitch..).and_then(|pixel| pixel.first_chunk_mut()) else { return };
         *output = *sums;
-        if cfg!(feature = "simd") {
-            activate(output, ends.activation);
-        }
+        activate(output, ends.activation);
     }
 }
 

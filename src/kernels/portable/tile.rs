@@ -152,8 +152,6 @@ pub(in crate::kernels) struct ProductLoops {
     pub(in crate::kernels) transpose: fn(&[f32], usize, usize, usize, &mut [f32]),
     /// See [`outer`](crate::kernels::portable::panel::outer).
     pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span, Ends<'_>),
-    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
-    pub(in crate::kernels) finish: FinishSums,
 }
 
 /// The inner loops for blocks of one width.

@@ -9,12 +9,7 @@ macro_rules! loops {
     ) => {
         const fn product<const P: usize, const W: usize, const V: usize, const R: usize>() -> ProductLoops {
             const { assert!(P == W * $lanes && (W == V || W == 2 * V)) };
-            ProductLoops {
-                outputs: P,
-                transpose: transpose_part::<P>,
-                outer: safe::outer::<P, W, V, R>,
-                finish: safe::finish::<P>,
-            }
+            ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: safe::outer::<P, W, V, R> }
         }
 
         const fn depthwise<const B: usize>() -> DepthwiseLoops {
