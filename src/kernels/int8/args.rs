@@ -50,7 +50,7 @@ pub struct Conv2d<'a> {
     pub weights: &'a [i8],
     /// How they lie.
     pub kernel_pitch: KernelPitch,
-    /// The same as [`Kernels::pack`](super::Kernels::pack) wrote them, or empty.
+    /// The same as [`pack`](super::pack) wrote them, or empty.
     pub packed: &'a [i8],
     /// Way to the output.
     pub requantize: Requantize<'a>,
@@ -78,7 +78,7 @@ pub struct Dense<'a> {
     pub input: &'a [i8],
     /// `[out_features, in_features]`
     pub weights: &'a [i8],
-    /// The same as [`Kernels::pack`](super::Kernels::pack) wrote them, or empty.
+    /// The same as [`pack`](super::pack) wrote them, or empty.
     pub packed: &'a [i8],
     /// Way to the output; the length of its bias is `out_features`.
     pub requantize: Requantize<'a>,
