@@ -101,3 +101,11 @@ fn every_truncation_is_survived() {
     let file = sources().remove(0);
     (0..file.len() / 2).for_each(|length| assert!(!convert(&file[..length]), "{length} bytes of {}", file.len()));
 }
+
+/// A file that fuzzing found.
+#[test]
+fn a_reshape_to_another_number_of_elements_is_refused() {
+    let source = Source::read(include_bytes!("damaging/reshape_to_fewer_elements.tflite")).expect("a whole file");
+    let refusals = source.lower(Options::default()).err().expect("nothing to convert");
+    assert!(refusals.iter().any(|refusal| refusal.to_string().contains("1572864 elements become 24")), "{refusals:?}");
+}

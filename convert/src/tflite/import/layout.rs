@@ -40,6 +40,11 @@ pub fn input_extent(model: &Model<'_>, ends: Ends) -> Result<Extent, Trouble> {
 /// The same elements in the same order.
 pub fn reshape(call: &mut Call<'_, '_, '_>) -> Result<Translated, Trouble> {
     let input = call.operand(0)?;
+    let counts = (call.tensor(0).map(|tensor| tensor.elements()), call.output().elements());
+    if counts.0 != Some(counts.1) {
+        let found = format!("{} elements become {}", counts.0.unwrap_or(0), counts.1);
+        return Err(Trouble::refuse(found, "reshaping keeps the number of elements"));
+    }
     let (from, to) = (call.tensor(0).and_then(|tensor| tensor.params()), call.output().params());
     if call.is_int8() && from != to {
         let found = "another scale or zero point behind it".to_owned();
