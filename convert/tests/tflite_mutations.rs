@@ -106,6 +106,6 @@ fn every_truncation_is_survived() {
 #[test]
 fn a_reshape_to_another_number_of_elements_is_refused() {
     let source = Source::read(include_bytes!("damaging/reshape_to_fewer_elements.tflite")).expect("a whole file");
-    let refusals = source.lower(Options::default()).err().expect("nothing to convert");
+    let refusals = source.lower(Options::default()).expect_err("nothing to convert");
     assert!(refusals.iter().any(|refusal| refusal.to_string().contains("1572864 elements become 24")), "{refusals:?}");
 }
