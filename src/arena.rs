@@ -195,6 +195,11 @@ impl Arena {
     }
 }
 
+/// Tells words at an address, of the kind of `tag`, from memory that was moved, cleared or used again.
+pub(crate) fn seal([a, b, c]: [usize; 3], at: usize, tag: usize) -> usize {
+    a.rotate_left(5) ^ b.rotate_left(13) ^ c.rotate_left(21) ^ at ^ tag
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -172,11 +172,6 @@ impl<'m, 'a> Network<'m, 'a> {
         &mut self.parts.header.packed
     }
 
-    /// What `region` keeps about packed weights in an arena; `None` when no network was loaded into it.
-    pub(crate) fn packed_node(region: &mut [u8]) -> Option<&mut PackedNode> {
-        Parts::of(region).map(|parts| &mut parts.header.packed)
-    }
-
     /// The words that `region` keeps for its owner; `None` when no network was loaded into it.
     pub fn user_words(region: &mut [u8]) -> Option<&mut [usize; 4]> {
         Parts::of(region).map(|parts| &mut parts.header.user)

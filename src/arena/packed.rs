@@ -10,6 +10,8 @@ use core::ptr;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::seal;
+
 /// The list of an arena.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -49,8 +51,7 @@ impl PackedNode {
     }
 
     fn sum(&self, at: usize) -> usize {
-        let rotated = self.next.rotate_left(5) ^ self.start.rotate_left(13) ^ self.bytes.rotate_left(21);
-        rotated ^ at ^ 0x4e4b_504b // "NKPK"
+        seal([self.next, self.start, self.bytes], at, 0x4e4b_504b) // "NKPK"
     }
 }
 

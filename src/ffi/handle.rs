@@ -166,8 +166,7 @@ impl Loaded {
         let bytes = unsafe { core::slice::from_raw_parts_mut(region, plan.arena_bytes) };
         let mut network = Network::load_planned(model, plan, bytes)?;
         // SAFETY: as above.
-        let packed = unsafe { packing::pack(&mut network, plan, arena) }?;
-        packing::note(bytes, packed, plan, arena);
+        unsafe { packing::pack(&mut network, plan, arena) }?;
         mappings::mark(bytes, blob);
         let (scales, zero_points) = quantization(model, plan);
         Ok(Self {

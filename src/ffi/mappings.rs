@@ -25,8 +25,7 @@ const SEAL: usize = 3;
 type Words = [usize; 4];
 
 fn seal(words: &Words, at: usize) -> usize {
-    let rotated = words[NEXT].rotate_left(5) ^ words[ADDRESS].rotate_left(13) ^ words[BYTES].rotate_left(21);
-    rotated ^ at ^ 0x4e4b_4d50 // "NKMP"
+    crate::arena::seal([words[NEXT], words[ADDRESS], words[BYTES]], at, 0x4e4b_4d50) // "NKMP"
 }
 
 fn write(words: &mut Words, next: usize, address: usize, bytes: usize) {

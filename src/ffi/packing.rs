@@ -8,34 +8,22 @@ use crate::error::Error;
 use crate::network::{Network, SharedNetwork};
 use crate::plan::MemoryPlan;
 
-/// Packs the weights of a network that was just loaded, if the arena has room and the model does not lie there; returns
-/// where.
+/// Packs the weights of a network that was just loaded, if the arena has room and the model does not lie there.
 ///
 /// # Safety
-/// The memory of the arena is valid, and nobody else uses its free part.
-pub(super) unsafe fn pack(
-    network: &mut Network<'_, '_>,
-    plan: &MemoryPlan,
-    arena: &Arena,
-) -> Result<Option<*mut u8>, Error> {
+/// The memory of the arena is valid, nobody else uses its free part, and the network lies in the rest.
+pub(super) unsafe fn pack(network: &mut Network<'_, '_>, plan: &MemoryPlan, arena: &mut Arena) -> Result<(), Error> {
     if !cfg!(feature = "simd") || plan.packed_bytes == 0 {
-        return Ok(None);
+        return Ok(());
     }
-    let Some(room) = arena.room_for_packed(plan.packed_bytes) else { return Ok(None) };
-    let place = Span::of(room, plan.packed_bytes);
-    if place.overlaps(Span::of_slice(network.blob())) {
-        return Ok(None);
+    let Some(room) = arena.room_for_packed(plan.packed_bytes) else { return Ok(()) };
+    if Span::of(room, plan.packed_bytes).overlaps(Span::of_slice(network.blob())) {
+        return Ok(());
     }
     // SAFETY: free memory of the arena by `room_for_packed`, valid by this function's contract, and not the model's.
     network.pack(unsafe { core::slice::from_raw_parts_mut(room, plan.packed_bytes) })?;
-    Ok(Some(room))
-}
-
-/// Notes in the network's memory and in the arena where its packed weights are: what [`pack`] returned a moment ago.
-pub(super) fn note(region: &mut [u8], place: Option<*mut u8>, plan: &MemoryPlan, arena: &mut Arena) {
-    if let (Some(place), Some(node)) = (place, Network::packed_node(region)) {
-        arena.note_packed(node, place, plan.packed_bytes);
-    }
+    arena.note_packed(network.packed_node_mut(), room, plan.packed_bytes);
+    Ok(())
 }
 
 /// Ends the packed weights of a network whose memory a run is going to use, because it still counts as free.
@@ -61,7 +49,7 @@ pub(super) unsafe fn attach<'a>(network: &SharedNetwork<'a>) -> SharedNetwork<'a
     match network.packed_node().place() {
         Some((start, bytes)) if cfg!(feature = "simd") => {
             let start = core::ptr::with_exposed_provenance::<u8>(start);
-            // SAFETY: the node is sealed, so that `note` stored the place, which is memory of the arena.
+            // SAFETY: the node is sealed, so that `pack` stored the place, which is memory of the arena.
             network.with_packed(unsafe { core::slice::from_raw_parts(start, bytes) })
         }
         _ => *network,

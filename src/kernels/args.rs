@@ -96,6 +96,14 @@ impl<'a, T> Filters<'a, T> {
         self.rows.saturating_sub(1) * self.pitch.row + self.row_elems
     }
 
+    /// The rows of a filter.
+    #[cfg(feature = "int8")]
+    pub(in crate::kernels) fn rows_of(&self, filter: usize) -> impl Iterator<Item = &'a [T]> {
+        let weights = self.weights.get(filter * self.pitch.filter..).unwrap_or_default();
+        let len = self.row_elems;
+        weights.chunks(self.pitch.row.max(1)).take(self.rows).map(move |row| row.get(..len).unwrap_or(row))
+    }
+
     /// Whether the rows of a filter follow each other.
     pub(in crate::kernels) const fn are_whole(&self) -> bool {
         self.pitch.row == self.row_elems

@@ -1,13 +1,12 @@
 //! The steps in float32.
 
-use core::ops::Range;
-
-use super::{DAMAGED, Element, Io, Memory, part};
+use super::{DAMAGED, Element, Io, Memory, packed_part, packed_range, part};
 use crate::error::Error;
 use crate::kernels::args::Columns;
 use crate::kernels::{self, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d};
 use crate::network::SharedNetwork;
-use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, PACKED_LINE, Step};
+use crate::plan::lowering::float_packed_bytes;
+use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Step};
 
 impl Element for f32 {
     const IS_INT8: bool = false;
@@ -38,25 +37,18 @@ struct Weights<'w> {
     packed: &'w [u8],
 }
 
+impl<'w> Weights<'w> {
+    fn packed_part(&self, step: &Step) -> Option<&'w [f32]> {
+        let bytes = packed_part(step, self.packed, float_packed_bytes(step))?;
+        // No bytes may lie at any address.
+        if bytes.is_empty() { Some(&[]) } else { bytemuck::try_cast_slice(bytes).ok() }
+    }
+}
+
 fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
-    let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step))?).ok()?;
+    let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step, float_packed_bytes(step)))?).ok()?;
     kernels::pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
     Some(())
-}
-
-/// Bytes of the step's packed weights.
-fn packed_range(step: &Step) -> Range<usize> {
-    let first = step.packed as usize * PACKED_LINE;
-    let elems = kernels::packed_elems(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
-    first..first.saturating_add(elems.saturating_mul(size_of::<f32>()))
-}
-
-/// The step's packed weights, none where they are not packed.
-fn packed<'w>(step: &Step, packed: &'w [u8]) -> Option<&'w [f32]> {
-    if step.packed == 0 || packed.is_empty() {
-        return Some(&[]);
-    }
-    bytemuck::try_cast_slice(packed.get(packed_range(step))?).ok()
 }
 
 /// Computes one step; `None` when the step does not fit the memory.
@@ -87,7 +79,7 @@ fn dense(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>) 
         rows: w.in_h as usize,
         input: io.input,
         weights: channel_weights(step, weights.payload)?,
-        packed: packed(step, weights.packed)?,
+        packed: weights.packed_part(step)?,
         epilogue: epilogue(step, weights.payload)?,
         columns: columns(step),
         scratch: io.scratch,
@@ -102,7 +94,7 @@ fn conv2d(kernels: &Kernels, step: &Step, weights: Weights<'_>, io: Io<'_, f32>)
         input: io.input,
         weights: channel_weights(step, weights.payload)?,
         kernel_pitch: step.kernel_pitch(),
-        packed: packed(step, weights.packed)?,
+        packed: weights.packed_part(step)?,
         epilogue: epilogue(step, weights.payload)?,
         columns: columns(step),
         scratch: io.scratch,

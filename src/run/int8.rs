@@ -1,14 +1,12 @@
 //! The steps in int8: integers only.
 
-use core::ops::Range;
-
-use super::{DAMAGED, Element, Io, Memory, part};
+use super::{DAMAGED, Element, Io, Memory, packed_part, packed_range, part};
 use crate::error::Error;
 use crate::kernels::active_level;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
 use crate::network::SharedNetwork;
-use crate::plan::lowering::{AddTable, SoftmaxTable};
-use crate::plan::steps::{FLAG_POOLED, Op, PACKED_LINE, Step};
+use crate::plan::lowering::{AddTable, SoftmaxTable, int8_packed_bytes};
+use crate::plan::steps::{FLAG_POOLED, Op, Step};
 
 impl Element for i8 {
     const IS_INT8: bool = true;
@@ -44,25 +42,16 @@ pub(crate) struct Constants<'c> {
     pub(crate) packed: &'c [u8],
 }
 
+impl<'c> Constants<'c> {
+    fn packed_part(&self, step: &Step) -> Option<&'c [i8]> {
+        packed_part(step, self.packed, int8_packed_bytes(step)).map(bytemuck::cast_slice)
+    }
+}
+
 fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
-    let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step))?);
+    let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step, int8_packed_bytes(step)))?);
     int8::pack(active_level(), &step.filters(constants.weights)?, &requantize(step, constants)?, packed);
     Some(())
-}
-
-/// Bytes of the step's packed weights.
-fn packed_range(step: &Step) -> Range<usize> {
-    let first = step.packed as usize * PACKED_LINE;
-    let bytes = int8::packed_bytes(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
-    first..first.saturating_add(bytes)
-}
-
-/// The step's packed weights, none where they are not packed.
-fn packed<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
-    if step.packed == 0 || constants.packed.is_empty() {
-        return Some(&[]);
-    }
-    constants.packed.get(packed_range(step)).map(bytemuck::cast_slice)
 }
 
 /// Computes one step; `None` when the step does not fit the memory.
@@ -88,7 +77,7 @@ fn dense(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8
         rows: step.window.in_h as usize,
         input: io.input,
         weights: channel_weights(step, constants)?,
-        packed: packed(step, constants)?,
+        packed: constants.packed_part(step)?,
         requantize: requantize(step, constants)?,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,
         output: io.output,
@@ -102,7 +91,7 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
         input: io.input,
         weights: channel_weights(step, constants)?,
         kernel_pitch: step.kernel_pitch(),
-        packed: packed(step, constants)?,
+        packed: constants.packed_part(step)?,
         requantize: requantize(step, constants)?,
         pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,

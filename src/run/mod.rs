@@ -27,7 +27,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, ErrorKind};
 use crate::network::SharedNetwork;
-use crate::plan::steps::{Operand, Place, Step};
+use crate::plan::steps::{Operand, PACKED_LINE, Place, Step};
 
 /// Type of the values that a network takes and gives.
 pub(crate) trait Element: Pod {
@@ -105,6 +105,17 @@ impl<'r, T> Memory<'r, T> {
 }
 
 const EMPTY: Range<usize> = 0..0;
+
+/// Where the packed weights of a step lie, so many bytes.
+fn packed_range(step: &Step, bytes: usize) -> Range<usize> {
+    let first = step.packed as usize * PACKED_LINE;
+    first..first.saturating_add(bytes)
+}
+
+/// The packed weights of a step, so many bytes; none where they are not packed.
+fn packed_part<'p>(step: &Step, packed: &'p [u8], bytes: usize) -> Option<&'p [u8]> {
+    if step.packed == 0 || packed.is_empty() { Some(&[]) } else { packed.get(packed_range(step, bytes)) }
+}
 
 /// Disjoint parts of one slice; empty ranges give empty parts.
 fn disjoint<T, const N: usize>(slice: &mut [T], ranges: [Range<usize>; N]) -> Option<[&mut [T]; N]> {

@@ -2,22 +2,25 @@
 //!
 //! Under a window whose columns all lie inside the input, one kernel row is contiguous in the input and in the weights:
 //! `kernel_w * in_c` elements. An output is a sum of `kernel_h` such dot products. Neighbouring pixels share the weights,
-//! so a span holds many of them; in the border, where the kernel is clipped, a span holds one pixel.
+//! so a span holds many of them: in the interior those of a row, in the border, where the kernel is clipped, those of a
+//! column, or tap by tap all that have the tap inside the input.
 //!
 //! ```text
-//! 16 pixels or more   panels of up to 32 outputs, transposed in scratch chunk after chunk, for the whole map: panel.rs
+//! packed weights      panels of up to 32 outputs as they are, some output rows at a time: packed.rs
+//! 16 pixels or more   the same panels, transposed in scratch chunk after chunk, for the whole map: panel.rs
 //! everything else     a block of output rows whose input stays in the cache; for four outputs at a time their
 //!                     weights stay in the first-level cache while the block passes
 //! ```
 
+use core::iter;
 use core::ops::Range;
 
 use crate::kernels::args::{Conv2d, KernelPitch};
 use crate::kernels::portable::PORTABLE;
-use crate::kernels::portable::epilogue::{Finish, activate_pixels};
+use crate::kernels::portable::epilogue::{Finish, activate_pixels, offsets};
 use crate::kernels::portable::packed::{self, Packed};
 use crate::kernels::portable::panel::{
-    Chunk, Chunks, Ends, Panel, Span, ends_of, panel_offsets, scale_panel, transpose_rows, with_stride,
+    Chunk, Chunks, Ends, Panel, Span, WIDE, ends_of, scale_panel, transpose_rows, with_stride,
 };
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
 use crate::tensor::{Taps, Window};
@@ -129,7 +132,7 @@ fn panels(args: &mut Conv2d<'_>, product: &ProductLoops, first: usize) {
     let window = with_stride(&args.window);
     let (pitch, width) = (args.columns.pitch, product.outputs);
     let (chunks, filters) = (chunks(&window), args.filters());
-    let offsets = panel_offsets(&args.epilogue, first, width);
+    let offsets: [f32; WIDE] = offsets(&args.epilogue, first);
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.rows * chunk.len * width) else { break };
         let part = (chunk.row, chunk.first, chunk.len);
@@ -190,7 +193,6 @@ struct Held<'a> {
 }
 
 /// What a chunk of the kernel contributes to the outputs of a panel.
-#[derive(Clone, Copy)]
 struct Pass<'a> {
     window: Window,
     chunk: Chunk,
@@ -204,12 +206,14 @@ struct Pass<'a> {
 }
 
 /// Output pixels below each other or side by side that meet the same taps: evenly spaced in the input and in the output.
-struct Line {
+struct Line<'a> {
     y: usize,
     x: usize,
     pixels: usize,
     is_column: bool,
     columns: Taps,
+    /// Weights to fetch meanwhile.
+    next: &'a [f32],
 }
 
 impl Pass<'_> {
@@ -217,40 +221,42 @@ impl Pass<'_> {
     fn add(&self, ys: Range<usize>, input: &[f32], output: &mut [f32]) {
         // Each row of the output fetches its share of the next weights.
         let share = self.ends.next.len().div_ceil(ys.len().max(1));
-        let mut next = self.ends.next.chunks(share.max(1));
-        let mut of_row = || Pass { ends: Ends { next: next.next().unwrap_or_default(), ..self.ends }, ..*self };
-        match self.chunk.only_tap(self.window.in_c as usize) {
-            Some(tap) => ys.for_each(|y| of_row().add_tap(tap, y, input, output)),
-            None => {
-                ys.clone().for_each(|y| of_row().add_interior(y, input, output));
-                Pass { ends: Ends { next: &[], ..self.ends }, ..*self }.add_border(ys, input, output);
+        let shares = self.ends.next.chunks(share.max(1)).chain(iter::repeat(&[][..]));
+        let only_tap = self.chunk.only_tap(self.window.in_c as usize);
+        for (y, next) in ys.clone().zip(shares) {
+            match only_tap {
+                Some(tap) => self.add_tap(tap, y, next, input, output),
+                None => self.add_interior(y, next, input, output),
             }
+        }
+        if only_tap.is_none() {
+            self.add_border(ys, input, output);
         }
     }
 
     /// With the taps of one kernel column, the pixels that have it inside the input lie evenly there, those at the border, too.
-    fn add_tap(&self, tap: usize, y: usize, input: &[f32], output: &mut [f32]) {
+    fn add_tap(&self, tap: usize, y: usize, next: &[f32], input: &[f32], output: &mut [f32]) {
         let window = &self.window;
         let inside = window.columns_inside(tap..tap + 1);
-        let mut add = |columns: Range<usize>, taps: Taps| {
-            let line = Line { y, x: columns.start, pixels: columns.len(), is_column: false, columns: taps };
+        let mut add = |columns: Range<usize>, taps: Taps, next| {
+            let line = Line { y, x: columns.start, pixels: columns.len(), is_column: false, columns: taps, next };
             self.add_line(&line, input, output);
         };
         let outside = Taps { first: tap, count: 0, input: 0 };
-        add(0..inside.start, outside);
+        add(0..inside.start, outside, &[]);
         if !inside.is_empty() {
             let input = window.step(inside.start) + tap - window.pad_left as usize;
-            add(inside.clone(), Taps { first: tap, count: 1, input });
+            add(inside.clone(), Taps { first: tap, count: 1, input }, next);
         }
-        add(inside.end..window.out_w as usize, outside);
+        add(inside.end..window.out_w as usize, outside, &[]);
     }
 
     /// In the interior, the pixels of a row meet the same taps.
-    fn add_interior(&self, y: usize, input: &[f32], output: &mut [f32]) {
+    fn add_interior(&self, y: usize, next: &[f32], input: &[f32], output: &mut [f32]) {
         let interior = self.window.interior_columns();
         if !interior.is_empty() {
             let columns = self.window.columns_at(interior.start);
-            let line = Line { y, x: interior.start, pixels: interior.len(), is_column: false, columns };
+            let line = Line { y, x: interior.start, pixels: interior.len(), is_column: false, columns, next };
             self.add_line(&line, input, output);
         }
     }
@@ -269,13 +275,13 @@ impl Pass<'_> {
                     (other.first, other.count) == (rows.first, rows.count)
                 };
                 let pixels = (y..ys.end).take_while(is_same).count();
-                self.add_line(&Line { y, x, pixels, is_column: true, columns }, input, output);
+                self.add_line(&Line { y, x, pixels, is_column: true, columns, next: &[] }, input, output);
                 y += pixels;
             }
         }
     }
 
-    fn add_line(&self, line: &Line, input: &[f32], output: &mut [f32]) {
+    fn add_line(&self, line: &Line<'_>, input: &[f32], output: &mut [f32]) {
         let (window, chunk, held) = (&self.window, &self.chunk, &self.held);
         let channels = window.in_c as usize;
         let stretch = window.in_w as usize * channels;
@@ -301,7 +307,7 @@ impl Pass<'_> {
             Panel { weights: panel, step: held.step },
             output,
             Span { pixels: line.pixels, pitch, fresh: self.fresh },
-            self.ends,
+            Ends { next: line.next, ..self.ends },
         );
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! one row             eight outputs at a time: every weight is used once, streaming past the row
-//! 16 rows or more     panels of up to 32 outputs, transposed in scratch chunk after chunk, for all rows: panel.rs
+//! packed weights      panels of up to 32 outputs as they are, some rows at a time: packed.rs
+//! 16 rows or more     the same panels, transposed in scratch chunk after chunk, for all rows: panel.rs
 //! everything else     a block of input rows that stays in the cache; for four outputs at a time their weights
 //!                     stay in the first-level cache while the block passes
 //! ```
@@ -11,9 +12,9 @@ use core::ops::Range;
 
 use crate::kernels::args::Dense;
 use crate::kernels::portable::PORTABLE;
-use crate::kernels::portable::epilogue::{Finish, activate_pixels};
+use crate::kernels::portable::epilogue::{Finish, activate_pixels, offsets};
 use crate::kernels::portable::packed;
-use crate::kernels::portable::panel::{Chunks, Ends, Panel, Span, ends_of, panel_offsets, scale_panel};
+use crate::kernels::portable::panel::{Chunks, Ends, Panel, Span, WIDE, ends_of, scale_panel};
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, STRIP, Weights, part};
 
 /// Input elements that are kept in the cache while all weights pass.
@@ -75,7 +76,7 @@ fn in_panels(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize {
 fn panels(args: &mut Dense<'_>, product: &ProductLoops, k: usize, first: usize) {
     let (pitch, width) = (args.columns.pitch, product.outputs);
     let chunks = Chunks::new(1, k);
-    let offsets = panel_offsets(&args.epilogue, first, width);
+    let offsets: [f32; WIDE] = offsets(&args.epilogue, first);
     for chunk in chunks.iter() {
         let Some(weights) = args.scratch.get_mut(..chunk.len * width) else { break };
         (product.transpose)(args.weights, k, first, chunk.first, weights);

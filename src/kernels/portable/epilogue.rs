@@ -73,13 +73,14 @@ impl<const N: usize> Finish<N> {
     }
 }
 
-/// What sums of scaled weights begin or end with: `bias * scale + shift` of `N` channels from `first` on that all exist.
+/// What sums of scaled weights begin or end with: `bias * scale + shift` of `N` channels from `first` on; anything for
+/// channels that there are not.
 #[inline(always)]
-pub(super) fn offsets<const N: usize>(epilogue: &Epilogue<'_>, first: usize) -> Option<[f32; N]> {
-    let bias = chunk::<N>(epilogue.bias, first)?;
-    let Some((scale, shift)) = epilogue.norm else { return Some(*bias) };
-    let (scale, shift) = (chunk::<N>(scale, first)?, chunk::<N>(shift, first)?);
-    Some(array::from_fn(|i| bias[i] * scale[i] + shift[i]))
+pub(super) fn offsets<const N: usize>(epilogue: &Epilogue<'_>, first: usize) -> [f32; N] {
+    let bias: [f32; N] = lanes(epilogue.bias, first, 0.0);
+    let Some((scale, shift)) = epilogue.norm else { return bias };
+    let (scale, shift): ([f32; N], [f32; N]) = (lanes(scale, first, 1.0), lanes(shift, first, 0.0));
+    array::from_fn(|i| bias[i] * scale[i] + shift[i])
 }
 
 /// Finishes the sums that wait in the output, which begins with channel `first` of the pixels of `span`, for `N` channels
@@ -109,7 +110,7 @@ fn finish_with<const N: usize>(
     span: Span,
     activation: impl Fn(f32) -> f32,
 ) {
-    let Some(offsets) = offsets::<N>(epilogue, first) else { return };
+    let offsets = offsets::<N>(epilogue, first);
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut::<N>() else { return };
         for (sum, offset) in sums.iter_mut().zip(&offsets) {
@@ -117,11 +118,6 @@ fn finish_with<const N: usize>(
         }
         output = output.get_mut(span.pitch..).unwrap_or_default();
     }
-}
-
-#[inline(always)]
-fn chunk<const N: usize>(values: &[f32], first: usize) -> Option<&[f32; N]> {
-    values.get(first..)?.first_chunk()
 }
 
 /// Applies an activation that needs no exponential.

@@ -11,8 +11,9 @@
 use core::iter;
 
 use crate::kernels::args::{Epilogue, Filters};
+use crate::kernels::portable::epilogue::offsets;
 use crate::kernels::portable::panel::{
-    Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, panel_offsets, scale_panel, transpose_part, transpose_rows,
+    Chunks, MEDIUM, MIN_PIXELS, NARROW, WIDE, scale_panel, transpose_part, transpose_rows,
 };
 use crate::tensor::Window;
 
@@ -35,14 +36,14 @@ pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f
     let mut rest = packed;
     for (first, width) in widths(outputs) {
         let Some((panel, others)) = rest.split_at_mut_checked((k + 1) * width) else { return };
-        let (offsets, rows) = panel.split_at_mut(width);
+        let (begin, rows) = panel.split_at_mut(width);
         let transpose = match width {
             WIDE => transpose_part::<WIDE>,
             MEDIUM => transpose_part::<MEDIUM>,
             _ => transpose_part::<NARROW>,
         };
         transpose_rows(transpose, filters, first, (0, 0, filters.row_elems), (rows, width));
-        offsets.iter_mut().zip(panel_offsets(epilogue, first, width)).for_each(|(to, offset)| *to = offset);
+        begin.iter_mut().zip(offsets::<WIDE>(epilogue, first)).for_each(|(to, offset)| *to = offset);
         scale_panel(epilogue, first, rows, width);
         rest = others;
     }

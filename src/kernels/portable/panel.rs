@@ -1,8 +1,9 @@
 //! Weights in panels: `[k][P]`, P outputs next to each other, so that outputs are the lanes and no lanes need adding up.
 //!
-//! A panel is at most 4 KiB of scratch. Kernels that are longer pass in chunks: every chunk goes over the whole map, and
-//! the sums wait in the output in between. That costs less than the lane sums of weights in place, and the inner loop
-//! has two streams to read, so setting it up takes a few instructions.
+//! A panel in scratch is at most 4 KiB. Kernels that are longer pass in chunks: every chunk goes over the whole map, and
+//! the sums wait in the output in between. That costs less than the lane sums of weights in place, and the inner loop has
+//! two streams to read, so setting it up takes a few instructions. Packed panels are there whole and pass in chunks that
+//! fit the first-level cache.
 
 use core::array;
 
@@ -100,18 +101,6 @@ pub(super) fn scale_panel(epilogue: &Epilogue<'_>, first: usize, panel: &mut [f3
             *weight *= scale;
         }
     }
-}
-
-/// What the sums of a panel of `width` outputs begin with.
-pub(super) fn panel_offsets(epilogue: &Epilogue<'_>, first: usize, width: usize) -> [f32; WIDE] {
-    let mut all = [0.0; WIDE];
-    for (index, offset) in all.iter_mut().take(width).enumerate() {
-        let at = first + index;
-        let bias = epilogue.bias.get(at).copied().unwrap_or(0.0);
-        let norm = epilogue.norm.and_then(|(scale, shift)| Some((scale.get(at)?, shift.get(at)?)));
-        *offset = norm.map_or(bias, |(scale, shift)| bias * scale + shift);
-    }
-    all
 }
 
 /// The window with a stride that the compiler, too, knows not to be zero: no division can panic.

@@ -18,7 +18,7 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
 }
 
 /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
-pub(super) fn packed_bytes(step: &Step) -> usize {
+pub(crate) fn packed_bytes(step: &Step) -> usize {
     match step.op() {
         Some(Op::Conv2d | Op::Dense) => {
             let elems = packed_elems(step.pixels(), step.window.out_c as usize, step.weights_per_channel());

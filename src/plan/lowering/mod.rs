@@ -29,8 +29,12 @@ mod quant;
 mod tensors;
 
 pub use emit::{Residual, Weighted};
+#[cfg(feature = "f32")]
+pub(crate) use float::packed_bytes as float_packed_bytes;
 pub(super) use params::input_params;
 pub use params::{SIGMOID_OUTPUT, TANH_OUTPUT, table_activation};
+#[cfg(feature = "int8")]
+pub(crate) use quant::packed_bytes as int8_packed_bytes;
 #[cfg(feature = "int8")]
 pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};

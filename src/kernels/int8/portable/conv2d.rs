@@ -368,12 +368,10 @@ fn transpose(filters: &Filters<'_, i8>, zero_point: i32, outputs: Range<usize>, 
 /// One filter without gaps: in place, or copied.
 #[inline(always)]
 fn without_gaps<'f>(filters: &Filters<'f, i8>, filter: usize, copy: &'f mut [i8; MAX_PANEL_K as usize]) -> &'f [i8] {
-    let weights = filters.weights.get(filter * filters.pitch.filter..).unwrap_or_default();
     if filters.are_whole() {
-        return part(weights, 0, filters.elems());
+        return part(filters.weights, filter * filters.pitch.filter, filters.elems());
     }
-    let rows = weights.chunks(filters.pitch.row.max(1)).take(filters.rows);
-    for (to, row) in copy.chunks_mut(filters.row_elems.max(1)).zip(rows) {
+    for (to, row) in copy.chunks_mut(filters.row_elems.max(1)).zip(filters.rows_of(filter)) {
         to.iter_mut().zip(row).for_each(|(to, &weight)| *to = weight);
     }
     part(copy, 0, filters.elems())

@@ -109,17 +109,12 @@ pub(in crate::kernels) fn pack(
 
 /// Writes the weights of a filter to its places in a panel; returns their sum.
 fn pack_filter(filters: &Filters<'_, i8>, filter: usize, group: usize, output: usize, panel: &mut [i8]) -> i32 {
-    let weights = filters.weights.get(filter * filters.pitch.filter..).unwrap_or_default();
     let mut sum = 0i32;
-    let mut k = 0;
-    for row in weights.chunks(filters.pitch.row.max(1)).take(filters.rows) {
-        for &weight in row.iter().take(filters.row_elems) {
-            if let Some(to) = panel.get_mut((k / group * BLOCK + output) * group + k % group) {
-                *to = weight;
-            }
-            sum = sum.wrapping_add(i32::from(weight));
-            k += 1;
+    for (k, &weight) in filters.rows_of(filter).flatten().enumerate() {
+        if let Some(to) = panel.get_mut((k / group * BLOCK + output) * group + k % group) {
+            *to = weight;
         }
+        sum = sum.wrapping_add(i32::from(weight));
     }
     sum
 }

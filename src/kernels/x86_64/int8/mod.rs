@@ -3,9 +3,17 @@
 //!
 //! All instruction sets multiply pairs of i16 and add the two products in one instruction.
 
-/// Kernels compiled for an instruction set, one per line: its name and parameters, and the portable function that it compiles.
+/// Kernels compiled for an instruction set: those that all compile, or others, one per line: its name and parameters, and the
+/// portable function that it compiles.
 #[cfg(feature = "simd")]
 macro_rules! compiled {
+    ($feature:literal) => {
+        compiled! { $feature:
+            max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
+            avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
+            softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);
+        }
+    };
     ($feature:literal: $($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
         $(#[inline(never)]
         fn $name($($arg: $type),*) {

@@ -7,10 +7,8 @@ pub(super) use loops::LOOPS;
 use crate::kernels::Level;
 use crate::kernels::int8::{Conv2d, Kernels, Pool2d, Softmax, portable};
 
+compiled!("avx2");
 compiled! { "avx2":
-    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
-    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
-    softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);
     lookup(data: &mut [i8], table: &[i8; 256]) = portable::lookup::lookup(data, table);
 }
 

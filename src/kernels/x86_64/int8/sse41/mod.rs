@@ -38,11 +38,7 @@ fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m128i) -> Pai
     cast([_mm_sub_epi16(low, zero_point), _mm_sub_epi16(high, zero_point)])
 }
 
-compiled! { "sse4.1":
-    max_pool2d(args: &mut Pool2d<'_>) = portable::max_pool2d::max_pool2d(args);
-    avg_pool2d(args: &mut Pool2d<'_>) = portable::avg_pool2d::avg_pool2d(args);
-    softmax(args: &mut Softmax<'_>) = portable::softmax::softmax(args);
-}
+compiled!("sse4.1");
 
 fn conv2d(args: &mut Conv2d<'_>) {
     portable::conv2d::run(args, &LOOPS);
