@@ -92,28 +92,27 @@ pub(in crate::kernels) fn finish_sums<const N: usize>(
     output: &mut [f32],
     span: Span,
 ) {
+    let offsets = offsets::<N>(epilogue, first);
     match epilogue.activation {
-        Activation::Relu => finish_with::<N>(epilogue, first, output, span, relu),
-        Activation::LeakyRelu(alpha) => finish_with::<N>(epilogue, first, output, span, |x| leaky_relu(x, alpha)),
-        Activation::Relu6 => finish_with::<N>(epilogue, first, output, span, relu6),
+        Activation::Relu => finish_with(&offsets, output, span, relu),
+        Activation::LeakyRelu(alpha) => finish_with(&offsets, output, span, |x| leaky_relu(x, alpha)),
+        Activation::Relu6 => finish_with(&offsets, output, span, relu6),
         Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {
-            finish_with::<N>(epilogue, first, output, span, |x| x);
+            finish_with(&offsets, output, span, |x| x);
         }
     }
 }
 
 #[inline(always)]
 fn finish_with<const N: usize>(
-    epilogue: &Epilogue<'_>,
-    first: usize,
+    offsets: &[f32; N],
     mut output: &mut [f32],
     span: Span,
     activation: impl Fn(f32) -> f32,
 ) {
-    let offsets = offsets::<N>(epilogue, first);
     for _ in 0..span.pixels {
         let Some(sums) = output.first_chunk_mut::<N>() else { return };
-        for (sum, offset) in sums.iter_mut().zip(&offsets) {
+        for (sum, offset) in sums.iter_mut().zip(offsets) {
             *sum = activation(*sum + offset);
         }
         output = output.get_mut(span.pitch..).unwrap_or_default();

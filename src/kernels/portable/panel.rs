@@ -176,17 +176,30 @@ pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
     span: Span,
     ends: Ends<'_>,
 ) {
-    let (mut input, mut output, mut left) = (input, output, span.pixels);
-    while left >= R {
-        outer_tile::<P, R>(input, rows, panel, output, span, ends);
-        input = input.get(R * rows.step..).unwrap_or_default();
-        output = output.get_mut(R * span.pitch..).unwrap_or_default();
-        left -= R;
+    let (mut input, mut left) = (input, span.pixels);
+    let mut at = 0;
+    while left > 0 {
+        let output = output.get_mut(at..).unwrap_or_default();
+        let count = if left >= R { R } else { 1 };
+        match count {
+            1 => outer_tile::<P, 1>(input, rows, panel, output, span, ends),
+            _ => outer_tile::<P, R>(input, rows, panel, output, span, ends),
+        }
+        input = input.get(count * rows.step..).unwrap_or_default();
+        at += count * span.pitch;
+        left -= count;
     }
-    for _ in 0..left {
-        outer_tile::<P, 1>(input, rows, panel, output, span, ends);
-        input = input.get(rows.step..).unwrap_or_default();
-        output = output.get_mut(span.pitch..).unwrap_or_default();
+    activate_span(ends.activation, output, span, P);
+}
+
+/// The activation of `width` outputs of every pixel. Apart from the tiles, each form of which would have the code of every
+/// activation.
+#[inline(never)]
+fn activate_span(activation: Activation, output: &mut [f32], span: Span, width: usize) {
+    if activation != Activation::None {
+        for pixel in output.chunks_mut(span.pitch.max(1)).take(span.pixels) {
+            activate(pixel.get_mut(..width).unwrap_or_default(), activation);
+        }
     }
 }
 
@@ -232,7 +245,6 @@ fn outer_tile<const P: usize, const R: usize>(
     for (r, sums) in sums.iter().enumerate() {
         let Some(output) = output.get_mut(r * span.pitch..).and_then(|pixel| pixel.first_chunk_mut()) else { return };
         *output = *sums;
-        activate(output, ends.activation);
     }
 }
 
