@@ -23,10 +23,20 @@ pub fn packed_elems(pixels: usize, outputs: usize, k: usize) -> usize {
     if cfg!(feature = "simd") { portable::packed::elems(pixels, outputs, k) } else { 0 }
 }
 
+/// The same for a dense layer over one row.
+pub fn packed_row_elems(outputs: usize, k: usize) -> usize {
+    if cfg!(feature = "simd") { portable::packed::row_elems(outputs, k) } else { 0 }
+}
+
 /// Packs weights and what the epilogue does to the sums, for [`Conv2d::packed`](super::Conv2d) and
 /// [`Dense::packed`](super::Dense). `packed` has [`packed_elems`] elements.
 pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f32]) {
     portable::packed::pack(filters, epilogue, packed);
+}
+
+/// Packs the weights of a dense layer over one row, the norm apart; `packed` has [`packed_row_elems`] elements.
+pub fn pack_row(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f32]) {
+    pack(filters, &Epilogue { norm: None, ..*epilogue }, packed);
 }
 
 /// Scratch that every level's `conv2d` needs for this geometry, in elements.

@@ -47,7 +47,9 @@ impl<'w> Weights<'w> {
 
 fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step, float_packed_bytes(step)))?).ok()?;
-    kernels::pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
+    let is_row = step.op()? == Op::Dense && step.pixels() == 1;
+    let pack = if is_row { kernels::pack_row } else { kernels::pack };
+    pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
     Some(())
 }
 

@@ -2,7 +2,7 @@
 
 use netkit::kernels::{
     Conv2d, Dense, DepthwiseConv2d, Epilogue, Filters, KernelPitch, Kernels, Level, Pool2d, conv2d_scratch_elems,
-    dense_scratch_elems, depthwise_conv2d_scratch_elems, pack, packed_elems,
+    dense_scratch_elems, depthwise_conv2d_scratch_elems, pack, pack_row, packed_elems, packed_row_elems,
 };
 use netkit::tensor::Window;
 use proptest::prelude::*;
@@ -17,6 +17,16 @@ fn packed(is_packed: bool, pixels: usize, filters: Filters<'_, f32>, epilogue: &
     let elems = if is_packed { packed_elems(pixels, outputs, filters.rows * filters.row_elems) } else { 0 };
     let mut packed = vec![f32::NAN; elems];
     pack(&filters, epilogue, &mut packed);
+    packed
+}
+
+/// The same for a dense layer.
+fn packed_dense(is_packed: bool, rows: usize, filters: Filters<'_, f32>, epilogue: &Epilogue<'_>) -> Vec<f32> {
+    if !is_packed || rows > 1 {
+        return packed(is_packed, rows, filters, epilogue);
+    }
+    let mut packed = vec![f32::NAN; packed_row_elems(epilogue.bias.len(), filters.row_elems)];
+    pack_row(&filters, epilogue, &mut packed);
     packed
 }
 
@@ -148,7 +158,8 @@ pub(crate) struct DenseCase {
 impl Case for DenseCase {
     fn all() -> BoxedStrategy<Self> {
         let features = prop_oneof![8 => 1..=200usize, 1 => 201..=1500usize];
-        (1..=40usize, features, channels(), finish(), gaps(), any::<bool>(), seed())
+        let rows = prop_oneof![4 => 1..=40usize, 1 => Just(1)];
+        (rows, features, channels(), finish(), gaps(), any::<bool>(), seed())
             .prop_map(|(rows, in_features, out_features, finish, gaps, packed, seed)| Self {
                 rows,
                 in_features,
@@ -177,7 +188,7 @@ impl Case for DenseCase {
             rows: self.rows,
             input: input.slice(),
             weights: weights.slice(),
-            packed: &packed(self.packed, self.rows, filters, &epilogue),
+            packed: &packed_dense(self.packed, self.rows, filters, &epilogue),
             epilogue,
             columns,
             scratch: scratch.slice_mut(),

@@ -1,7 +1,7 @@
 //! Rows times a weight matrix.
 //!
 //! ```text
-//! one row             eight outputs at a time: every weight is used once, streaming past the row
+//! one row             eight outputs at a time: every weight is used once, streaming past the row; or packed: row.rs
 //! packed weights      panels of up to 32 outputs as they are, some rows at a time: packed.rs
 //! 16 rows or more     the same panels, transposed in scratch chunk after chunk, for all rows: panel.rs
 //! everything else     a block of input rows that stays in the cache; for four outputs at a time their weights
@@ -9,6 +9,7 @@
 //! ```
 
 use core::ops::Range;
+use core::slice::from_ref;
 
 use crate::kernels::args::Dense;
 use crate::kernels::portable::PORTABLE;
@@ -52,10 +53,29 @@ pub(in crate::kernels) fn run(args: &mut Dense<'_>, loops: &InnerLoops) {
 /// All outputs of the only row.
 fn single_row(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) {
     let outputs = args.epilogue.bias.len();
-    for first in (0..outputs).step_by(SINGLE_OUTPUTS) {
+    let is_packed = cfg!(feature = "simd") && !args.packed.is_empty();
+    let packed = if is_packed { packed_single_row(args, loops, k) } else { 0 };
+    for first in (packed..outputs).step_by(SINGLE_OUTPUTS) {
         let sums = [(loops.dot_single)(args.input, Weights::new(args.weights, k, k, first, outputs))];
         Finish::new(&args.epilogue, first).store(&sums, args.output, args.columns.first + first, args.columns.pitch);
     }
+}
+
+/// As many outputs of the only row as lie in packed panels; returns how many.
+fn packed_single_row(args: &mut Dense<'_>, loops: &InnerLoops, k: usize) -> usize {
+    let mut end = 0;
+    for panel in packed::panels(args.packed, args.epilogue.bias.len(), k) {
+        let Some(single) = loops.widest(panel.width).and_then(|product| product.single) else { break };
+        let mut sums = [0.0; WIDE];
+        let sums = sums.get_mut(..panel.width).unwrap_or_default();
+        single(args.input, panel.weights, sums);
+        for (first, sums) in (panel.first..).step_by(SINGLE_OUTPUTS).zip(sums.as_chunks::<SINGLE_OUTPUTS>().0) {
+            let finish = Finish::new(&args.epilogue, first);
+            finish.store(from_ref(sums), args.output, args.columns.first + first, args.columns.pitch);
+        }
+        end = panel.first + panel.width;
+    }
+    end
 }
 
 /// As many outputs as fill panels, for all rows; returns how many.

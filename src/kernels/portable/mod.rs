@@ -27,6 +27,7 @@ mod math;
 pub mod max_pool2d;
 pub mod packed;
 pub(super) mod panel;
+pub(super) mod row;
 pub mod softmax;
 pub(super) mod tile;
 
@@ -62,7 +63,7 @@ static PORTABLE: InnerLoops = InnerLoops {
 };
 
 const fn product<const P: usize, const R: usize>() -> ProductLoops {
-    ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: outer::<P, R> }
+    ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: outer::<P, R>, single: None }
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! k runs over the kernel as in the file: rows, columns, channels. A batch norm is part of both, so that a run adds and
-//! nothing else: weights are `w * scale`, offsets `bias * scale + shift`.
+//! nothing else: weights are `w * scale`, offsets `bias * scale + shift`. Where there is one row only, weights are as in the
+//! file and offsets are not used.
 
 use core::iter;
 
@@ -19,6 +20,8 @@ use crate::tensor::Window;
 
 /// Elements of a panel that stay in the first-level cache while input passes: 32 KiB, of which one tile reads half.
 const CHUNK_ELEMS: usize = 8192;
+/// Weights of a single row that a second-level cache holds besides other things: 1 MiB.
+const ROW_ELEMS: usize = 256 * 1024;
 /// Output pixels of a panel whose sums stay in the cache until all chunks of the kernel have passed: up to 32 KiB.
 pub(super) const BLOCK_PIXELS: usize = 256;
 /// Columns of the narrowest map whose border is worth a line of its own; below it, each tap passes by itself.
@@ -28,6 +31,13 @@ const WIDE_MAP: usize = 12;
 /// because few pixels meet each weight.
 pub fn elems(pixels: usize, outputs: usize, k: usize) -> usize {
     if pixels < MIN_PIXELS as usize { 0 } else { (outputs - outputs % NARROW).saturating_mul(k.saturating_add(1)) }
+}
+
+/// The same for a single row, whose weights are read once, so that packing pays only in the order of the reads: in the caches,
+/// while memory is no faster for it.
+pub fn row_elems(outputs: usize, k: usize) -> usize {
+    let elems = elems(MIN_PIXELS as usize, outputs, k);
+    if elems > ROW_ELEMS { 0 } else { elems }
 }
 
 /// Packs the weights and what the epilogue does to the sums; `packed` has [`elems`] elements.

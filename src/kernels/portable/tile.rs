@@ -152,6 +152,9 @@ pub(in crate::kernels) struct ProductLoops {
     pub(in crate::kernels) transpose: fn(&[f32], usize, usize, usize, &mut [f32]),
     /// See [`outer`](crate::kernels::portable::panel::outer).
     pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span, Ends<'_>),
+    /// The sums of a single row with the weights of a packed panel, the same to the bit as [`InnerLoops::dot_single`] gives;
+    /// see [`row`](crate::kernels::portable::row). None where weights in place are as good.
+    pub(in crate::kernels) single: Option<fn(&[f32], &[f32], &mut [f32])>,
 }
 
 /// The inner loops for blocks of one width.

@@ -7,9 +7,10 @@ macro_rules! loops {
         $features:literal, $lanes:literal, $vector:ty, $rows:literal,
         $zero:ident, $broadcast:ident, $fmadd:ident, $add:ident, $min:ident, $max:ident, $load:ident, $store:ident, $prefetch:ident
     ) => {
+        /// Panels of `P` outputs, `W` vectors, of which a tile takes `V` of up to `R` rows.
         const fn product<const P: usize, const W: usize, const V: usize, const R: usize>() -> ProductLoops {
             const { assert!(P == W * $lanes && (W == V || W == 2 * V)) };
-            ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: safe::outer::<P, W, V, R> }
+            ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: safe::outer::<P, W, V, R>, single: None }
         }
 
         const fn depthwise<const B: usize>() -> DepthwiseLoops {

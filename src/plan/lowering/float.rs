@@ -2,6 +2,7 @@
 
 use crate::kernels::{
     conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, packed_elems,
+    packed_row_elems,
 };
 use crate::plan::steps::{Op, Step};
 
@@ -19,11 +20,11 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
 
 /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
 pub(crate) fn packed_bytes(step: &Step) -> usize {
-    match step.op() {
-        Some(Op::Conv2d | Op::Dense) => {
-            let elems = packed_elems(step.pixels(), step.window.out_c as usize, step.weights_per_channel());
-            elems.saturating_mul(size_of::<f32>())
-        }
+    let (pixels, outputs, k) = (step.pixels(), step.window.out_c as usize, step.weights_per_channel());
+    let elems = match step.op() {
+        Some(Op::Dense) if pixels == 1 => packed_row_elems(outputs, k),
+        Some(Op::Conv2d | Op::Dense) => packed_elems(pixels, outputs, k),
         _ => 0,
-    }
+    };
+    elems.saturating_mul(size_of::<f32>())
 }

@@ -11,18 +11,26 @@ use super::{avx2, prefetch};
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
+use crate::kernels::portable::row;
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
 use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
+/// Lanes of `dot_single`, which a row times a panel keeps, too.
+const SINGLE_LANES: usize = 8;
+
 /// The inner loops with vectors of sixteen lanes. Must be reached through `KERNELS` only.
 static LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
-    // Its weights come from memory once, which narrower vectors keep busy, too.
+    // Weights in place lie anywhere, and wide loads would often cross lines of the cache.
     dot_single: avx2::LOOPS.dot_single,
-    products: [product::<WIDE, 2, 2, 8>(), product::<MEDIUM, 1, 1, 8>(), avx2::NARROW_PRODUCT],
+    products: [
+        ProductLoops { single: Some(single::<WIDE, 2>), ..product::<WIDE, 2, 2, 8>() },
+        ProductLoops { single: Some(single::<MEDIUM, 1>), ..product::<MEDIUM, 1, 1, 8>() },
+        avx2::NARROW_PRODUCT,
+    ],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
     activate: avx2::KERNELS.activate,
 };
@@ -51,3 +59,36 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     depthwise_conv2d: |args: &mut DepthwiseConv2d<'_>| portable::depthwise_conv2d::run(args, &LOOPS),
     ..avx2::KERNELS
 };
+
+/// [`ProductLoops::single`] for panels of `P` outputs in `V` vectors.
+fn single<const P: usize, const V: usize>(input: &[f32], weights: &[f32], sums: &mut [f32]) {
+    // SAFETY: only `LOOPS` leads here, and only the kernels of its level use that, on processors with the features.
+    unsafe { row_times_panel::<P, V>(input, weights, sums) }
+}
+
+/// All lanes of all outputs in registers: sixteen of them keep both units busy.
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,fma")]
+fn row_times_panel<const P: usize, const V: usize>(input: &[f32], weights: &[f32], sums: &mut [f32]) {
+    const { assert!(P == 16 * V) };
+    let weights = weights.as_chunks::<P>().0;
+    let Some(sums) = sums.first_chunk_mut::<P>() else { return };
+    let (steps, rest) = input.as_chunks::<SINGLE_LANES>();
+    let mut tile = [[_mm512_setzero_ps(); V]; SINGLE_LANES];
+    for (step, weights) in steps.iter().zip(weights.as_chunks::<SINGLE_LANES>().0) {
+        for ((tile, x), weights) in tile.iter_mut().zip(step).zip(weights) {
+            let x = _mm512_set1_ps(*x);
+            for (sum, weights) in tile.iter_mut().zip(weights.as_chunks().0) {
+                *sum = _mm512_fmadd_ps(x, load(weights), *sum);
+            }
+        }
+    }
+    let mut lanes = [[0.0; P]; SINGLE_LANES];
+    for (lanes, tile) in lanes.iter_mut().zip(tile) {
+        for (lanes, vector) in lanes.as_chunks_mut().0.iter_mut().zip(tile) {
+            store(vector, lanes);
+        }
+    }
+    *sums = row::add_up(&lanes);
+    let weights = weights.get(input.len() - rest.len()..).unwrap_or_default();
+    row::add_rest(rest, weights, sums);
+}
