@@ -17,6 +17,9 @@ mod guarded;
 mod special;
 #[path = "kernels_match/windows.rs"]
 mod windows;
+#[cfg(feature = "simd")]
+#[path = "kernels_match/winograd.rs"]
+mod winograd;
 
 use netkit::kernels::{Kernels, Level, supported_levels, table};
 use proptest::prelude::*;
@@ -100,6 +103,12 @@ macro_rules! every_level_matches_the_reference {
 #[test]
 fn what_is_zero_around_a_kernel_may_be_left_out() {
     check::<GrownConvCase>(400);
+}
+
+#[cfg(feature = "simd")]
+#[test]
+fn convolutions_with_fewer_products() {
+    check::<winograd::WinogradCase>(300);
 }
 
 every_level_matches_the_reference! {

@@ -147,6 +147,13 @@ def conv_40_channels(rng):
 
 
 @recipe
+def conv_many_tiles(rng):
+    """Behind a wide map there is memory enough for Winograd's method, in tiles that do not fill the map."""
+    net = cnn(rng, 13, 15, 16).add(r.conv2d(1, 48, r.RELU), r.conv2d(3, 16, r.RELU6, pads=1), r.conv2d(3, 32, pads=1))
+    return finish(net.add(r.batch_norm(32)), rng, large=4, count=2)
+
+
+@recipe
 def conv_odd_channels(rng):
     """Channel counts around vector widths, 1x1 and 3x3."""
     net = cnn(rng, 4, 3, 3)

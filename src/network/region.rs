@@ -114,6 +114,7 @@ impl NetworkHeader {
         Scheme {
             policy: Policy::from_code(self.flags >> POLICY_SHIFT),
             capacity: self.capacity,
+            room: 0,
             keeps_taps: self.flags & KEEPS_TAPS != 0,
         }
     }

@@ -70,8 +70,14 @@ impl MemoryPlan {
     fn new(model: &Model<'_>, keeps_taps: bool) -> Result<Self, Error> {
         check_supported(model)?;
         let mut counter = Counter::default();
-        let count = lower(model, Scheme { policy: Policy::Count, capacity: 0, keeps_taps }, &mut counter)?;
+        let count = lower(model, Scheme { keeps_taps, ..Scheme::COUNT }, &mut counter)?;
         let (placement, extent, taps) = best_placement(model, count.peak_bytes, keeps_taps)?;
+        let placement = Scheme { room: extent, ..placement };
+        // What is packed depends on what is free.
+        let packed_lines = match count.packed_lines {
+            NO_LINES => NO_LINES,
+            _ => lower(model, placement, &mut Counter::default())?.packed_lines,
+        };
         let too_large = Error::new(ErrorKind::SizeOverflow).note("this model needs more memory than can be addressed");
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large);
         let step_bytes = counter.steps.checked_mul(size_of::<Step>()).ok_or(too_large)?;
@@ -88,7 +94,7 @@ impl MemoryPlan {
             plan_bytes,
             table_bytes,
             copied_bytes,
-            packed_bytes: packed_bytes(count.packed_lines).ok_or(too_large)?,
+            packed_bytes: packed_bytes(packed_lines).ok_or(too_large)?,
             peak_live_bytes: count.peak_bytes as usize,
             flash_bytes: model.payload_bytes(),
             steps: counter.steps,
@@ -260,9 +266,12 @@ fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<P
     })
 }
 
+/// Lines of packed weights where there are none.
+const NO_LINES: u32 = 1;
+
 /// Room for packed weights: their lines, one more that no step uses, and what it takes to align them.
 fn packed_bytes(lines: u32) -> Option<usize> {
-    if lines <= 1 {
+    if lines <= NO_LINES {
         return Some(0);
     }
     (lines as usize).checked_mul(PACKED_LINE)?.checked_add(PACKED_LINE - 1)
@@ -277,7 +286,7 @@ fn best_placement(model: &Model<'_>, peak: u32, keeps_taps: bool) -> Result<(Sch
     let simple = [(Policy::TwoEnded, peak), (Policy::FirstFit, 0)];
     let mut best: Option<(Scheme, u32, Taps)> = None;
     for (policy, capacity) in simple.into_iter().chain((0..DRAWS).map(|seed| (Policy::Drawn(seed), peak))) {
-        let scheme = Scheme { policy, capacity, keeps_taps };
+        let scheme = Scheme { policy, capacity, room: 0, keeps_taps };
         let pass = lower(model, scheme, &mut Counter::default())?;
         if best.is_none_or(|(_, extent, _)| pass.extent_bytes < extent) {
             best = Some((scheme, pass.extent_bytes, pass.taps));

@@ -60,13 +60,15 @@ pub struct Scheme {
     pub policy: Policy,
     /// Bytes that the policy fills, if it asks for them.
     pub capacity: u32,
+    /// Bytes of activations that there will be, once that is known: what is free of them may serve as scratch.
+    pub room: u32,
     /// Whether feature taps stay in the arena until the end.
     pub keeps_taps: bool,
 }
 
 impl Scheme {
     /// Puts nothing anywhere.
-    pub const COUNT: Self = Self { policy: Policy::Count, capacity: 0, keeps_taps: false };
+    pub const COUNT: Self = Self { policy: Policy::Count, capacity: 0, room: 0, keeps_taps: false };
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -163,6 +165,21 @@ impl Placement {
     /// The bytes of a live tensor.
     pub fn range(&self, slot: Slot) -> Range<u32> {
         self.get(slot).map_or(0..0, |live| live.first..live.first + live.bytes)
+    }
+
+    /// The largest range of the first `room` bytes that no tensor but this one has.
+    pub fn largest_gap(&self, apart_from: Slot, room: u32) -> Range<u32> {
+        let others = || (0u8..).zip(&self.live).filter(|(index, live)| live.bytes > 0 && *index != apart_from.0);
+        let starts = others().map(|(_, live)| live.first + live.bytes).chain([0]);
+        let gap = |start: u32| {
+            let end = others().map(|(_, live)| live.first).filter(|&first| first >= start).min().unwrap_or(room);
+            start..end.clamp(start, room.max(start))
+        };
+        starts
+            .filter(|&start| !others().any(|(_, live)| (live.first..live.first + live.bytes).contains(&start)))
+            .map(gap)
+            .max_by_key(|gap| gap.end - gap.start)
+            .unwrap_or(0..0)
     }
 
     fn get(&self, slot: Slot) -> Option<&Live> {

@@ -47,8 +47,11 @@ impl<'w> Weights<'w> {
 
 fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step, float_packed_bytes(step)))?).ok()?;
-    let is_row = step.op()? == Op::Dense && step.pixels() == 1;
-    let pack = if is_row { kernels::pack_row } else { kernels::pack };
+    let pack = match step.op()? {
+        Op::Dense if step.pixels() == 1 => kernels::pack_row,
+        Op::Conv2d if kernels::is_winograd(&step.window, step.scratch.elems as usize) => kernels::pack_winograd,
+        _ => kernels::pack,
+    };
     pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
     Some(())
 }

@@ -31,7 +31,7 @@ fn packed_dense(is_packed: bool, rows: usize, filters: Filters<'_, f32>, epilogu
 }
 
 /// The filters that a window moves over its input.
-fn filters<'w>(window: &Window, weights: &'w [f32], pitch: KernelPitch) -> Filters<'w, f32> {
+pub(crate) fn filters<'w>(window: &Window, weights: &'w [f32], pitch: KernelPitch) -> Filters<'w, f32> {
     Filters { weights, rows: window.kernel_h as usize, row_elems: (window.kernel_w * window.in_c) as usize, pitch }
 }
 

@@ -13,6 +13,7 @@ use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, W
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
+use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
 use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
@@ -22,6 +23,7 @@ static LOOPS: InnerLoops = InnerLoops {
     dot_single: safe::dot_single,
     products: [product::<WIDE, 8, 4, 6>(), product::<MEDIUM, 4, 4, 6>(), product::<NARROW, 2, 2, 8>()],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    winograd: WINOGRAD,
     activate: portable::KERNELS.activate,
 };
 

@@ -6,6 +6,7 @@
 //! column, or tap by tap all that have the tap inside the input.
 //!
 //! ```text
+//! packed, 3 x 3       36 products for 16 outputs, where there is scratch enough: winograd.rs
 //! packed weights      panels of up to 32 outputs as they are, some output rows at a time: packed.rs
 //! 16 pixels or more   the same panels, transposed in scratch chunk after chunk, for the whole map: panel.rs
 //! everything else     a block of output rows whose input stays in the cache; for four outputs at a time their
@@ -23,6 +24,7 @@ use crate::kernels::portable::panel::{
     Chunk, Chunks, Ends, Panel, Span, WIDE, ends_of, scale_panel, transpose_rows, with_stride,
 };
 use crate::kernels::portable::tile::{InnerLoops, OUTPUTS, ProductLoops, Rows, STRIP, Weights};
+use crate::kernels::portable::winograd;
 use crate::tensor::{Taps, Window};
 
 /// Input elements that are kept in the cache while all weights pass.
@@ -51,6 +53,12 @@ pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &InnerLoops) {
     let window = args.window;
     let (out_h, out_w) = (window.out_h as usize, window.out_w as usize);
     let is_packed = cfg!(feature = "simd") && !args.packed.is_empty();
+    let at_once = if is_packed { winograd::tiles_at_once(&window, args.scratch.len()) } else { 0 };
+    if at_once > 0 {
+        winograd::run(args, loops, at_once);
+        activate_pixels(&args.epilogue, args.columns, 0..out_h * out_w, args.output, loops.activate);
+        return;
+    }
     let first = if is_packed { in_packed_panels(args, loops) } else { in_panels(args, loops) };
     let input_per_row = window.step(window.in_w as usize * window.in_c as usize);
     let block_rows = BLOCK_ELEMS.checked_div(input_per_row).unwrap_or(1).max(1);

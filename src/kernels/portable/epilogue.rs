@@ -132,18 +132,18 @@ pub(in crate::kernels) fn activate(values: &mut [f32], activation: Activation) {
 
 /// NaN becomes 0.
 #[inline(always)]
-fn relu(x: f32) -> f32 {
+pub(super) fn relu(x: f32) -> f32 {
     if x > 0.0 { x } else { 0.0 }
 }
 
 #[inline(always)]
-fn leaky_relu(x: f32, alpha: f32) -> f32 {
+pub(super) fn leaky_relu(x: f32, alpha: f32) -> f32 {
     if x > 0.0 { x } else { alpha * x }
 }
 
 /// NaN stays NaN.
 #[inline(always)]
-fn relu6(x: f32) -> f32 {
+pub(super) fn relu6(x: f32) -> f32 {
     let x = if x < 0.0 { 0.0 } else { x };
     if x > 6.0 { 6.0 } else { x }
 }

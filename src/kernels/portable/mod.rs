@@ -30,10 +30,12 @@ pub(super) mod panel;
 pub(super) mod row;
 pub mod softmax;
 pub(super) mod tile;
+pub mod winograd;
 
 use crate::kernels::{Activation, Epilogue, Kernels, Level};
 use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use tile::{DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
+use winograd::WinogradLoops;
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -59,6 +61,7 @@ static PORTABLE: InnerLoops = InnerLoops {
     // As many rows as keep eight vectors of sums.
     products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    winograd: WinogradLoops { input: winograd::input_tile::<4>, output: winograd::output_tile::<4> },
     activate,
 };
 

@@ -42,10 +42,7 @@ pub fn row_elems(outputs: usize, k: usize) -> usize {
 
 /// Packs the weights and what the epilogue does to the sums; `packed` has [`elems`] elements.
 pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f32]) {
-    let (outputs, k) = (epilogue.bias.len(), filters.elems());
-    let mut rest = packed;
-    for (first, width) in widths(outputs) {
-        let Some((panel, others)) = rest.split_at_mut_checked((k + 1) * width) else { return };
+    for (panel, (first, width)) in panels_mut(packed, epilogue.bias.len(), filters.elems()) {
         let (begin, rows) = panel.split_at_mut(width);
         let transpose = match width {
             WIDE => transpose_part::<WIDE>,
@@ -55,8 +52,17 @@ pub fn pack(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mut [f
         transpose_rows(transpose, filters, first, (0, 0, filters.row_elems), (rows, width));
         begin.iter_mut().zip(offsets::<WIDE>(epilogue, first)).for_each(|(to, offset)| *to = offset);
         scale_panel(epilogue, first, rows, width);
-        rest = others;
     }
+}
+
+/// The panels that `outputs` outputs with `k` weights each fill, with their first output and width.
+pub(super) fn panels_mut(
+    packed: &mut [f32],
+    outputs: usize,
+    k: usize,
+) -> impl Iterator<Item = (&mut [f32], (usize, usize))> {
+    let mut rest = packed;
+    widths(outputs).map_while(move |(first, width)| Some((rest.split_off_mut(..(k + 1) * width)?, (first, width))))
 }
 
 /// A panel of `width` outputs from `first` on.

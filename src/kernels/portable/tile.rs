@@ -17,6 +17,7 @@ use core::hint::black_box;
 
 use crate::kernels::args::{Activation, Epilogue};
 use crate::kernels::portable::panel::{Ends, Panel, Span};
+use crate::kernels::portable::winograd::WinogradLoops;
 
 /// Outputs whose weights are read in place at the same time, and when there is one row only.
 pub(in crate::kernels) const OUTPUTS: usize = 4;
@@ -133,6 +134,8 @@ pub(in crate::kernels) struct InnerLoops {
     pub(in crate::kernels) products: [ProductLoops; 3],
     /// For blocks of channels, the widest first.
     pub(in crate::kernels) depthwise: [DepthwiseLoops; 2],
+    /// For convolutions of 3 x 3.
+    pub(in crate::kernels) winograd: WinogradLoops,
     /// Any activation, elementwise.
     pub(in crate::kernels) activate: fn(&mut [f32], Activation),
 }

@@ -17,6 +17,8 @@ macro_rules! loops {
             DepthwiseLoops { channels: B, taps: safe::taps::<B>, finish: safe::finish::<B> }
         }
 
+        const WINOGRAD: WinogradLoops = WinogradLoops { input: safe::input_tile, output: safe::output_tile };
+
         /// The inner loops as functions that a table can hold.
         mod safe {
             use super::*;
@@ -45,6 +47,16 @@ macro_rules! loops {
                 unsafe { super::outer::<P, W, V, R>(input, rows, panel, output, span, ends) }
             }
 
+            pub(super) fn input_tile(patch: &Patch<'_>, points: &mut [f32], step: usize) {
+                // SAFETY: as in `dot`.
+                unsafe { super::input_tile(patch, points, step) }
+            }
+
+            pub(super) fn output_tile(sums: &[f32], step: usize, offsets: &[f32], output: &mut [f32], corner: Corner) {
+                // SAFETY: as in `dot`.
+                unsafe { super::output_tile(sums, step, offsets, output, corner) }
+            }
+
             pub(super) fn taps<const B: usize>(
                 input: &[f32],
                 rows: Rows,
@@ -65,6 +77,18 @@ macro_rules! loops {
                 // SAFETY: as in `dot`.
                 unsafe { super::finish::<P>(epilogue, first, output, span) }
             }
+        }
+
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn input_tile(patch: &Patch<'_>, points: &mut [f32], step: usize) {
+            winograd::input_tile::<$lanes>(patch, points, step);
+        }
+
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn output_tile(sums: &[f32], step: usize, offsets: &[f32], output: &mut [f32], corner: Corner) {
+            winograd::output_tile::<$lanes>(sums, step, offsets, output, corner);
         }
 
         #[inline(never)]
@@ -239,10 +263,11 @@ macro_rules! loops {
             let tiles = span.pixels / R;
             let mut next = ends.next.chunks(ends.next.len().checked_div(tiles).unwrap_or(0) + 1);
             for _ in 0..tiles {
-                $prefetch(next.next().unwrap_or_default());
-                outer_tile::<P, V, 0, R>(input, rows, panel, output, span, ends);
+                let next = next.next().unwrap_or_default();
+                let (first, second) = if W > V { next.split_at(next.len() / 2) } else { (next, &[][..]) };
+                outer_tile::<P, V, 0, R>(input, rows, panel, output, span, Ends { next: first, ..ends });
                 if W > V {
-                    outer_tile::<P, V, 1, R>(input, rows, panel, output, span, ends);
+                    outer_tile::<P, V, 1, R>(input, rows, panel, output, span, Ends { next: second, ..ends });
                 }
                 input = input.get(R * rows.step..).unwrap_or_default();
                 output = output.get_mut(R * span.pitch..).unwrap_or_default();
@@ -278,6 +303,7 @@ macro_rules! loops {
                 }
             }
             let mut weights = panel.rows::<P>();
+            let mut next = ends.next.chunks(LINE);
             for _ in 0..rows.pieces {
                 let (Some(piece), Some(vectors)) = (rows.first::<R>(input), weights.get(..rows.len)) else { return };
                 let k_elems = vectors.len();
@@ -286,6 +312,9 @@ macro_rules! loops {
                 }
                 for k in 0..k_elems {
                     let Some(row) = panel::vectors::<$lanes, V>(&vectors[k], place) else { return };
+                    if let Some(line) = next.next() {
+                        $prefetch(line);
+                    }
                     let mut weights = [$zero(); V];
                     for (weights, row) in weights.iter_mut().zip(row) {
                         *weights = load(row);

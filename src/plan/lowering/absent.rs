@@ -7,6 +7,11 @@ pub(super) fn scratch_bytes(_: Op, _: &Step) -> u32 {
     0
 }
 
+/// Nor one that could use more.
+pub(super) fn spare_scratch_bytes(_: &Step) -> Option<(u32, u32)> {
+    None
+}
+
 /// Nor one that needs packed weights.
 pub(super) fn packed_bytes(_: &Step) -> usize {
     0

@@ -1,9 +1,12 @@
 //! Emitting steps.
 
+use core::ops::Range;
+
 use super::{Lowering, Tensors, Value};
 use crate::error::{Error, ErrorKind};
 use crate::format::quant::QuantParams;
 use crate::kernels::Activation;
+use crate::plan::placement::Slot;
 use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, PACKED_LINE, Place, Step};
 use crate::tensor::{Shape, Window};
 
@@ -93,12 +96,11 @@ impl Lowering<'_, '_> {
         if let Some((pitch, column)) = w.columns {
             (step.pitch, step.column) = (pitch, column);
         }
-        self.reserve_packed(&mut step)?;
         self.push_with_scratch(step, input)
     }
 
     /// Gives a step its place among the packed weights, if its kernel can use them.
-    pub(super) fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Error> {
+    fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Error> {
         let too_large = Error::new(ErrorKind::SizeOverflow).note("the packed weights are too large");
         let bytes = if cfg!(feature = "simd") { self.packed_bytes(step) } else { 0 };
         let lines = bytes.div_ceil(PACKED_LINE);
@@ -192,14 +194,37 @@ impl Lowering<'_, '_> {
     pub(super) fn push_with_scratch(&mut self, mut step: Step, away_from: Value) -> Result<(), Error> {
         let bytes = step.op().map_or(0, |op| self.scratch_bytes(op, &step));
         if bytes == 0 {
-            return self.sink.push(step);
+            return self.push_weighted(step);
         }
         let slot = self.allocate(bytes, away_from)?;
         let size = self.elem_bytes();
         step.scratch = Operand::new(Place::Arena, self.placement.first(slot) / size, bytes.div_ceil(size));
-        self.sink.push(step)?;
+        if let Some(spare) = self.spare_scratch(&step, slot) {
+            step.scratch = Operand::new(Place::Arena, spare.start / size, (spare.end - spare.start) / size);
+            self.free(slot);
+            self.sink.allocated(spare.clone());
+            self.push_weighted(step)?;
+            self.sink.released(spare);
+            return Ok(());
+        }
+        self.push_weighted(step)?;
         self.free(slot);
         Ok(())
+    }
+
+    /// Appends a step with its place among the packed weights, which depends on its scratch.
+    fn push_weighted(&mut self, mut step: Step) -> Result<(), Error> {
+        self.reserve_packed(&mut step)?;
+        self.sink.push(step)
+    }
+
+    /// More scratch than a step needs, in memory that is free while it runs: in the largest gap, which may hold the scratch
+    /// that it needs.
+    fn spare_scratch(&self, step: &Step, needed: Slot) -> Option<Range<u32>> {
+        let (least, most) = self.spare_scratch_bytes(step)?;
+        let gap = self.placement.largest_gap(needed, self.room);
+        let bytes = gap.end - gap.start;
+        (bytes >= least).then(|| gap.start..gap.start + bytes.min(most))
     }
 
     /// Refuses a step that int8 models cannot have.

@@ -1,8 +1,8 @@
 //! What a float step has besides: scratch memory and packed weights.
 
 use crate::kernels::{
-    conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, packed_elems,
-    packed_row_elems,
+    conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_scratch_elems, grn_scratch_elems, is_winograd,
+    packed_elems, packed_row_elems, packed_winograd_elems, spare_scratch_elems,
 };
 use crate::plan::steps::{Op, Step};
 
@@ -18,10 +18,19 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
     }
 }
 
+/// The least and the most bytes of scratch beyond [`scratch_bytes`] that make the kernel of a step faster, if it is there.
+pub(super) fn spare_scratch_bytes(step: &Step) -> Option<(u32, u32)> {
+    let (least, most) = if step.op()? == Op::Conv2d { spare_scratch_elems(&step.window)? } else { return None };
+    Some((u32::try_from(4 * least).ok()?, u32::try_from(4 * most).ok()?))
+}
+
 /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
 pub(crate) fn packed_bytes(step: &Step) -> usize {
     let (pixels, outputs, k) = (step.pixels(), step.window.out_c as usize, step.weights_per_channel());
     let elems = match step.op() {
+        Some(Op::Conv2d) if is_winograd(&step.window, step.scratch.elems as usize) => {
+            packed_winograd_elems(&step.window)
+        }
         Some(Op::Dense) if pixels == 1 => packed_row_elems(outputs, k),
         Some(Op::Conv2d | Op::Dense) => packed_elems(pixels, outputs, k),
         _ => 0,

@@ -109,6 +109,8 @@ pub struct Lowering<'m, 's> {
     /// Tensors alive at the moment.
     pub placement: Placement,
     sink: &'s mut dyn StepSink,
+    /// Bytes of activations that the arena will have; 0 while that is not known.
+    room: u32,
     /// Lines of packed weights so far; the first one holds none, because a step says 0 when it has none.
     pub(in crate::plan) packed_lines: u32,
     layer: u8,
@@ -137,6 +139,7 @@ impl<'m, 's> Lowering<'m, 's> {
             model: *model,
             cursor: Cursor::start(model),
             placement: Placement::new(scheme.policy, scheme.capacity),
+            room: scheme.room,
             sink,
             packed_lines: 1,
             layer: 0,
@@ -189,6 +192,11 @@ impl<'m, 's> Lowering<'m, 's> {
     /// Bytes of scratch memory that the kernel of a step needs.
     fn scratch_bytes(&self, op: Op, step: &Step) -> u32 {
         if self.is_quantized() { quant::scratch_bytes(op, step) } else { float::scratch_bytes(op, step) }
+    }
+
+    /// The least and the most bytes of scratch that make the kernel of a step faster, if they are free anyway.
+    fn spare_scratch_bytes(&self, step: &Step) -> Option<(u32, u32)> {
+        if self.is_quantized() { None } else { float::spare_scratch_bytes(step) }
     }
 
     /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.

@@ -116,7 +116,6 @@ impl<'m> Lowering<'m, '_> {
         (step.quant.min, step.quant.max) = (min, max);
         step.quant.table = self.requantize_table(&step, weighted, &entry)?;
         self.quant = entry.output;
-        self.reserve_packed(&mut step)?;
         self.push_with_scratch(step, input)?;
         match table_activation(weighted.activation, &entry) {
             Some((activation, params)) => self.lookup(activation, entry.output, params, output),

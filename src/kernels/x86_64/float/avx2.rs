@@ -10,13 +10,14 @@ use core::arch::x86_64::{
 
 use core::hint::black_box;
 
-use super::prefetch;
+use super::{LINE, prefetch};
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
+use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
 use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
 
@@ -27,6 +28,7 @@ pub(super) const LOOPS: InnerLoops = InnerLoops {
     dot_single: safe::dot_single,
     products: [product::<WIDE, 4, 2, 6>(), product::<MEDIUM, 2, 2, 6>(), NARROW_PRODUCT],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    winograd: WINOGRAD,
     activate,
 };
 

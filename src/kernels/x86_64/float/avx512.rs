@@ -7,7 +7,7 @@ use core::arch::x86_64::{
 
 use core::hint::black_box;
 
-use super::{avx2, prefetch};
+use super::{LINE, avx2, prefetch};
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
@@ -15,6 +15,7 @@ use crate::kernels::portable::row;
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
+use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
 use crate::kernels::simd::float::loops;
 use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
 
@@ -32,6 +33,7 @@ static LOOPS: InnerLoops = InnerLoops {
         avx2::NARROW_PRODUCT,
     ],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    winograd: WINOGRAD,
     activate: avx2::KERNELS.activate,
 };
 

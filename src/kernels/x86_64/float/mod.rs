@@ -15,12 +15,12 @@ use crate::kernels::{Kernels, Level, portable};
 /// The SSE4.1 level: it has nothing for float32 that the baseline lacks.
 pub(super) static SSE41: Kernels = Kernels { level: Level::Sse41, ..portable::KERNELS };
 
-/// Fetches values from memory that are needed soon, so that nobody waits for them.
+/// Elements of a line of the cache.
+const LINE: usize = 64 / size_of::<f32>();
+
+/// Fetches a line from memory that is needed soon, so that nobody waits for it.
 #[inline]
-fn prefetch(values: &[f32]) {
-    const LINE: usize = 64 / size_of::<f32>();
-    for line in values.chunks(LINE) {
-        // SAFETY: a hint about memory that may be read; it reads nothing that anybody sees.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
-    }
+fn prefetch(line: &[f32]) {
+    // SAFETY: a hint about memory that may be read; it reads nothing that anybody sees.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
 }
