@@ -264,14 +264,19 @@ impl Step {
         KernelPitch { filter: rows * row, row }
     }
 
-    /// The weights of all output channels; `None` where those of the model are too few.
-    pub fn filters<'w, T>(&self, weights: &'w [T]) -> Option<Filters<'w, T>> {
-        let (rows, row_elems) = match self.op() {
+    /// Rows of the filter of an output channel, and elements of each.
+    pub fn filter_extents(&self) -> (usize, usize) {
+        match self.op() {
             Some(Op::Conv2d) => {
                 (self.window.kernel_h as usize, self.window.kernel_w as usize * self.window.in_c as usize)
             }
             _ => (1, self.weights_per_channel()),
-        };
+        }
+    }
+
+    /// The weights of all output channels; `None` where those of the model are too few.
+    pub fn filters<'w, T>(&self, weights: &'w [T]) -> Option<Filters<'w, T>> {
+        let (rows, row_elems) = self.filter_extents();
         let filters = Filters { weights, rows, row_elems, pitch: self.kernel_pitch() };
         let others = (self.window.out_c as usize).checked_sub(1)?.checked_mul(filters.pitch.filter)?;
         let start = self.weights as usize;

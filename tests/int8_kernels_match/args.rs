@@ -84,6 +84,15 @@ pub(crate) fn window(kernel: u32, same: bool) -> impl Strategy<Value = Window> {
     )
 }
 
+/// So many channels that few windows, or not even one, fit into what a kernel copies at a time.
+pub(crate) fn deep_window() -> impl Strategy<Value = Window> {
+    let extents = (1..=5u32, 1..=9u32, prop_oneof![64..=300u32, 500..=1500u32, 4000..=4200u32], 1..=40u32);
+    let kernels = (1..=3u32, 1..=3u32, 1..=2u32, 0..=1u32);
+    (extents, kernels).prop_filter_map("kernel larger than input", |((h, w, in_c, out_c), (kh, kw, stride, pad))| {
+        Window::new(Shape::map(h, w, in_c), (kh, kw), stride, Padding::same(pad), out_c).ok()
+    })
+}
+
 /// Which multipliers a layer has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Multipliers {

@@ -13,7 +13,7 @@ use netkit::tensor::Window;
 use proptest::prelude::*;
 
 use crate::Case;
-use crate::args::{Finish, Tables, Values, channels, finish, seed, window, zero_point};
+use crate::args::{Finish, Tables, Values, channels, deep_window, finish, seed, window, zero_point};
 use crate::grown::{Edges, edges};
 
 fn in_elems(window: &Window) -> usize {
@@ -47,8 +47,8 @@ pub(crate) struct ConvCase {
 
 /// The weights as a network has them that had room for packed ones, or none.
 fn packed(kernels: &Kernels, pixels: usize, filters: Filters<'_, i8>, requantize: &Requantize<'_>) -> Vec<i8> {
-    let k = filters.rows * filters.row_elems;
-    let mut packed = vec![0x55; packed_bytes(pixels, requantize.bias.len(), k)];
+    let bytes = packed_bytes(pixels, requantize.bias.len(), filters.rows, filters.row_elems);
+    let mut packed = vec![0x55; bytes];
     pack(kernels.level, &filters, requantize, &mut packed);
     packed
 }
@@ -60,7 +60,8 @@ fn filters<'w>(window: &Window, weights: &'w [i8], pitch: KernelPitch) -> Filter
 
 impl Case for ConvCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(5, false), any::<bool>(), finish(100), any::<bool>(), seed())
+        let window = prop_oneof![7 => window(5, false), 1 => deep_window()];
+        (window, any::<bool>(), finish(100), any::<bool>(), seed())
             .prop_map(|(window, pooled, finish, packed, seed)| {
                 let (window, pooled) = pooling(window, pooled, conv2d_can_pool);
                 Self { window, pooled, finish, packed, seed }

@@ -57,11 +57,11 @@ pub fn pack(level: Level, filters: &Filters<'_, i8>, requantize: &Requantize<'_>
     portable::packed::pack(native::packed_form(level.or_below()), filters, requantize, packed);
 }
 
-/// Bytes of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels` pixels
-/// or rows. 0 where weights are better read in place.
-pub fn packed_bytes(pixels: usize, outputs: usize, k: usize) -> usize {
+/// Bytes of the packed weights of a convolution or dense layer: `outputs` filters of so many rows and elements of a row, over
+/// `pixels` pixels or rows. 0 where weights are better read in place.
+pub fn packed_bytes(pixels: usize, outputs: usize, rows: usize, row_elems: usize) -> usize {
     let is_packed = cfg!(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")));
-    if is_packed { portable::packed::bytes(pixels, outputs, k) } else { 0 }
+    if is_packed { portable::packed::bytes(pixels, outputs, rows, row_elems) } else { 0 }
 }
 
 /// The int8 kernels that this process uses: those of [`active_level`](super::active_level).

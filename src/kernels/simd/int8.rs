@@ -347,6 +347,99 @@ macro_rules! taps {
     };
 }
 
+/// `PackedLoops::products` of one instruction set, with `$lanes` sums in a vector and panels of as many vectors as listed.
+/// Elements of rows are `$elem`; `$broadcast` makes a vector of a group of them, `$widen` one of as many weights for each lane.
+macro_rules! tiles {
+    (
+        $feature:literal, $elem:ty, $group:literal, $lanes:literal, [$($vectors:literal),*],
+        $zero:ident, $broadcast:ident, $widen:ident, $add_products:ident
+    ) => {
+        #[target_feature(enable = $feature)]
+        fn all_tiles(tile: &Tile<'_>, sums: &mut TileSums) {
+            if !tile.is_inside(size_of::<$elem>()) {
+                return;
+            }
+            // SAFETY: `is_inside` has found all that the tile reads.
+            unsafe {
+                match tile.width / $lanes {
+                    $($vectors => rows::<$vectors>(tile, sums),)*
+                    _ => {}
+                }
+            }
+        }
+
+        /// A tile of a panel of `V` vectors.
+        ///
+        /// # Safety
+        ///
+        /// It is inside, and `V` vectors wide.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        unsafe fn rows<const V: usize>(tile: &Tile<'_>, sums: &mut TileSums) {
+            // SAFETY: the caller's duty.
+            unsafe {
+                match tile.pixels {
+                    1 => products::<1, V>(tile, sums),
+                    2 => products::<2, V>(tile, sums),
+                    3 => products::<3, V>(tile, sums),
+                    4 => products::<4, V>(tile, sums),
+                    5 => products::<5, V>(tile, sums),
+                    _ => products::<6, V>(tile, sums),
+                }
+            }
+        }
+
+        /// A function of its own for each kind of tile, because the compiler keeps fewer sums in registers where several meet.
+        ///
+        /// # Safety
+        ///
+        /// The tile is inside, has `R` pixels and is `V` vectors wide.
+        #[inline(never)]
+        #[target_feature(enable = $feature)]
+        unsafe fn products<const R: usize, const V: usize>(tile: &Tile<'_>, all_sums: &mut TileSums) {
+            let mut sums = [[$zero(); V]; R];
+            let mut rows = [tile.staged.0.as_ptr().cast::<$elem>(); R];
+            let mut weights = tile.weights.as_ptr();
+            // Arrays have the alignment of one element.
+            // SAFETY: weights, offsets and the windows of all pixels are as long as these loops go.
+            unsafe {
+                for r in 0..R {
+                    rows[r] = rows[r].add(tile.starts[r]);
+                    for v in 0..V {
+                        sums[r][v] = match tile.offsets {
+                            Some(offsets) => cast(offsets.as_ptr().cast::<[i8; 4 * $lanes]>().add(v).read()),
+                            None => cast(all_sums[r].as_ptr().cast::<[i32; $lanes]>().add(v).read()),
+                        };
+                    }
+                }
+                for _ in 0..tile.kernel_rows {
+                    for k in (0..tile.run).step_by($group) {
+                        let mut w = [$zero(); V];
+                        for v in 0..V {
+                            w[v] = $widen(weights.cast::<[i8; $group * $lanes]>().add(v).read());
+                        }
+                        weights = weights.add(V * $group * $lanes);
+                        for r in 0..R {
+                            let x = $broadcast(cast(rows[r].add(k).cast::<[$elem; $group]>().read()));
+                            for v in 0..V {
+                                sums[r][v] = $add_products(sums[r][v], x, w[v]);
+                            }
+                        }
+                    }
+                    for row in &mut rows {
+                        *row = row.wrapping_add(tile.pitch);
+                    }
+                }
+                for r in 0..R {
+                    for v in 0..V {
+                        all_sums[r].as_mut_ptr().cast::<[i32; $lanes]>().add(v).write(cast(sums[r][v]));
+                    }
+                }
+            }
+        }
+    };
+}
+
 /// Writes the codes of the first `count` pixels, which are `pitch` elements apart.
 #[inline(always)]
 pub(in crate::kernels) fn store<const N: usize>(
@@ -368,4 +461,6 @@ pub(in crate::kernels) fn store<const N: usize>(
     }
 }
 
+#[cfg(feature = "simd")]
+pub(in crate::kernels) use tiles;
 pub(in crate::kernels) use {dot, inner_loops, stage, taps};

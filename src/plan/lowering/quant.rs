@@ -93,7 +93,8 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
 pub(crate) fn packed_bytes(step: &Step) -> usize {
     match step.op() {
         Some(Op::Conv2d | Op::Dense) if step.quant.weight_zero_point == 0 => {
-            packed_bytes_of(step.pixels(), step.window.out_c as usize, step.weights_per_channel())
+            let (rows, row_elems) = step.filter_extents();
+            packed_bytes_of(step.pixels(), step.window.out_c as usize, rows, row_elems)
         }
         _ => 0,
     }

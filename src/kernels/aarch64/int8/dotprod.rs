@@ -1,7 +1,7 @@
 //! Convolutions with `sdot`, which adds four products of i8 to each of four sums of 32 bits.
 //!
 //! ```text
-//! packed weights      quads of k of eight outputs, each meeting a quad of a row in all lanes
+//! packed weights      quads of k of 16 outputs, each meeting a quad of a row in all lanes
 //! weights in place    a vector of k of four outputs, four rows at a time
 //! ```
 //!
@@ -12,15 +12,17 @@
 use core::arch::aarch64::{int8x16_t, int32x4_t, vandq_s8, vdupq_n_s8, vdupq_n_s32, vpaddq_s32};
 use core::arch::asm;
 
-use bytemuck::{cast, cast_slice, cast_slice_mut};
+use bytemuck::{cast, cast_slice_mut};
 
 use super::neon;
 use crate::kernels::Level;
 use crate::kernels::int8::portable::conv2d::{blocks, has_code_tables, store_sums};
 use crate::kernels::int8::portable::gather::{Gather, gather, is_pointwise};
-use crate::kernels::int8::portable::packed::{Block, PackedForm, PackedLoops};
+use crate::kernels::int8::portable::packed::{PackedForm, PackedLoops, Tile, TileSums};
+use crate::kernels::int8::portable::staged::{Buffer, Staging, stage};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, STRIP, Sums};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
+use crate::kernels::simd::int8::tiles;
 
 /// Elements of a vector.
 const LANES: usize = 16;
@@ -36,9 +38,11 @@ const LOOPS: InnerLoops = InnerLoops { packed: Some(QUADS), ..neon::LOOPS };
 const QUADS: PackedLoops = PackedLoops {
     form: &PackedForm::SIGNED_QUADS,
     elem_bytes: 1,
-    gather: |rows, scratch| gather(rows, cast_slice_mut::<i16, i8>(scratch)),
     // SAFETY: only the kernels of this level name these loops, and they run where the processor was seen to have the feature.
-    products: |rows, len, blocks, sums| unsafe { all_packed_products(rows, len, blocks, sums) },
+    stage: |staging, buffer| unsafe { all_rows(staging, buffer) },
+    // SAFETY: see above.
+    products: |tile, sums| unsafe { all_tiles(tile, sums) },
+    finish: None,
 };
 
 /// The level with `sdot`. Must be reached through [`int8::table`](crate::kernels::int8::table) only.
@@ -91,30 +95,30 @@ fn conv2d(args: &mut Conv2d<'_>) {
     }
 }
 
-#[inline(never)]
+#[target_feature(enable = "neon")]
+fn all_rows(staging: &Staging<'_>, buffer: &mut Buffer) {
+    stage::<i8>(staging, cast_slice_mut(&mut buffer.0));
+}
+
+tiles!("neon,dotprod", i8, 4, 4, [4], zero, broadcast, cast, add_quads);
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn zero() -> int32x4_t {
+    vdupq_n_s32(0)
+}
+
+/// A quad of a row in all lanes.
+#[inline]
+#[target_feature(enable = "neon")]
+fn broadcast(quad: i32) -> int32x4_t {
+    vdupq_n_s32(quad)
+}
+
+#[inline]
 #[target_feature(enable = "neon,dotprod")]
-fn all_packed_products(rows: &[i16], len: usize, blocks: &[Block<'_>], all_sums: &mut [Sums]) {
-    let quads = len / QUAD;
-    let Some(input) = cast_slice::<i16, i8>(rows).as_chunks::<QUAD>().0.get(..STRIP * quads) else { return };
-    for (block, all_sums) in blocks.iter().zip(all_sums) {
-        let Some(weights) = block.weights.as_chunks::<{ QUAD * BLOCK }>().0.get(..quads) else { return };
-        let mut sums: [[int32x4_t; 2]; STRIP] = match block.offsets {
-            Some(offsets) => [cast(*offsets); STRIP],
-            None => cast(*all_sums),
-        };
-        for (k, weights) in weights.iter().enumerate() {
-            let weights: [int8x16_t; 2] = cast(*weights);
-            for (r, sums) in sums.iter_mut().enumerate() {
-                // SAFETY: quad `k` of row `r`, of rows of `quads` quads.
-                let x = unsafe { *input.as_ptr().add(r * quads + k) };
-                let x: int8x16_t = cast(vdupq_n_s32(cast(x)));
-                for (sum, weights) in sums.iter_mut().zip(weights) {
-                    *sum = add_products(*sum, x, weights);
-                }
-            }
-        }
-        *all_sums = cast(sums);
-    }
+fn add_quads(sums: int32x4_t, x: int32x4_t, w: int32x4_t) -> int32x4_t {
+    add_products(sums, cast(x), cast(w))
 }
 
 /// Products of some rows of codes and of the weights of a block of outputs.

@@ -26,7 +26,7 @@ const CODES: usize = 256;
 /// Longest row that is worth transposing its weights.
 const MAX_PANEL_K: u32 = 48;
 /// Pixels of a block that is pooled.
-const POOLED: usize = 4;
+pub(super) const POOLED: usize = 4;
 /// Most panels of transposed weights at a time.
 const MAX_PANELS: usize = 8;
 /// Fewest pixels that pay for transposing.
@@ -121,7 +121,7 @@ pub(in crate::kernels) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops)
         }
         return;
     }
-    if packed::run(args, loops, k) {
+    if packed::run(args, loops) {
         return;
     }
     let panels = panel_count(&window);

@@ -6,6 +6,7 @@
 //! conv2d.rs           every product of rows and weights; dense.rs is a 1x1 convolution over its rows
 //! tile.rs             what the inner loops take and give; scalar.rs has them for targets without vectors
 //! packed.rs           products with weights that were packed when the model was loaded
+//! staged.rs           the input under a few pixels for these
 //! gather.rs           the inputs under windows as rows
 //! finish.rs           from sums to codes, a block of channels at a time
 //! everything else     one kernel per file
@@ -31,6 +32,8 @@ pub mod packed;
 )))]
 mod scalar;
 pub mod softmax;
+#[allow(dead_code, reason = "as for packed")]
+pub(in crate::kernels) mod staged;
 pub(in crate::kernels) mod tile;
 
 use super::Kernels;

@@ -12,11 +12,11 @@ use core::arch::x86_64::{
 
 use bytemuck::{Pod, Zeroable, cast, cast_mut, cast_ref};
 
+use super::packed::PAIRS;
 use crate::kernels::int8::Requantize;
 use crate::kernels::int8::portable::add::{Scale, add_terms};
 use crate::kernels::int8::portable::finish::{Channels, largest};
 use crate::kernels::int8::portable::gather::{self, Gather};
-use crate::kernels::int8::portable::packed::{Block, PackedForm, PackedLoops};
 use crate::kernels::int8::portable::tile::{
     BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Tables, Windows,
 };
@@ -28,42 +28,9 @@ stage!("avx2", _mm256_set1_epi16, alternate);
 outer!("avx2", add_product);
 taps!("avx2", 1, [0], __m256i, _mm256_setzero_si256, add_product, cast);
 
-/// Packed weights for products of i16: pairs of k, widened as they pass.
-pub(super) const PAIRS: PackedLoops = PackedLoops {
-    form: &PackedForm::PAIRS,
-    elem_bytes: 2,
-    // SAFETY: as for `LOOPS`.
-    gather: |gather, rows| unsafe { all_rows(gather, rows) },
-    // SAFETY: as for `LOOPS`.
-    products: |rows, len, blocks, sums| unsafe { all_packed_products(rows, len, blocks, sums) },
-};
-
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-fn all_packed_products(rows: &[i16], len: usize, blocks: &[Block<'_>], all_sums: &mut [Sums]) {
-    let pairs = len / 2;
-    let Some(input) = rows.as_chunks::<2>().0.get(..STRIP * pairs) else { return };
-    for (block, all_sums) in blocks.iter().zip(all_sums) {
-        let Some(weights) = block.weights.as_chunks::<{ 2 * BLOCK }>().0.get(..pairs) else { return };
-        let mut sums = match block.offsets {
-            Some(offsets) => [cast(*offsets); STRIP],
-            None => cast(*all_sums),
-        };
-        for (k, weights) in weights.iter().enumerate() {
-            let weights = widen(*weights);
-            for (r, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: pair `k` of row `r`, of rows of `pairs` pairs. With checks, this takes a third longer.
-                let x = unsafe { *input.as_ptr().add(r * pairs + k) };
-                *sum = add_product(*sum, _mm256_set1_epi32(cast(x)), weights);
-            }
-        }
-        *all_sums = cast(sums);
-    }
-}
-
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widen(codes: [i8; 16]) -> __m256i {
+pub(super) fn widen(codes: [i8; 16]) -> __m256i {
     _mm256_cvtepi8_epi16(cast(codes))
 }
 
@@ -75,7 +42,7 @@ fn add_codes(sums: __m256i, x: [i16; 16], w: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_product(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
+pub(super) fn add_product(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
     _mm256_add_epi32(sums, _mm256_madd_epi16(x, w))
 }
 

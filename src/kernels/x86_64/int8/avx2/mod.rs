@@ -1,6 +1,7 @@
 //! The AVX2 level: the portable kernels with inner loops of its own, and those without compiled for AVX2.
 
 mod loops;
+mod packed;
 
 pub(super) use loops::LOOPS;
 
