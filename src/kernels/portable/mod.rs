@@ -30,9 +30,9 @@ pub(super) mod panel;
 pub mod softmax;
 pub(super) mod tile;
 
-use crate::kernels::{Activation, Epilogue, Kernels, Level};
+use crate::kernels::{Activation, Kernels, Level};
 use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
-use tile::{DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
+use tile::{DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
 
 /// The portable level.
 pub static KERNELS: Kernels = Kernels {
@@ -57,7 +57,7 @@ static PORTABLE: InnerLoops = InnerLoops {
     dot_single,
     // As many rows as keep eight vectors of sums.
     products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
-    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>(), depthwise::<NARROW>()],
     activate,
 };
 
@@ -66,7 +66,7 @@ const fn product<const P: usize, const R: usize>() -> ProductLoops {
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {
-    DepthwiseLoops { channels: B, taps: taps::<B>, finish: finish::<B> }
+    DepthwiseLoops { channels: B, taps: taps::<B> }
 }
 
 fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
@@ -88,12 +88,8 @@ fn outer<const P: usize, const R: usize>(
     panel::outer::<P, R>(input, rows, panel, output, span, ends);
 }
 
-fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
-    depthwise_conv2d::taps::<B>(input, rows, panel, output, span);
-}
-
-fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-    epilogue::finish_sums::<P>(epilogue, first, output, span);
+fn taps<const B: usize>(line: &Line<'_>, output: &mut [f32]) {
+    depthwise_conv2d::taps::<B>(line, output);
 }
 
 fn activate(data: &mut [f32], activation: Activation) {
