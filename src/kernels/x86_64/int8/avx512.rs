@@ -1,5 +1,8 @@
 //! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
 
+mod depthwise_conv2d;
+mod requantize;
+
 use core::arch::x86_64::{
     __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpbusd_epi32,
     _mm256_dpwssd_epi32, _mm256_extracti128_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm512_castsi512_si256,
@@ -131,6 +134,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     level: Level::Avx512,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
+    depthwise_conv2d: depthwise_conv2d::depthwise_conv2d,
     ..avx2::KERNELS
 };
