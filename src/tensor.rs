@@ -164,6 +164,16 @@ impl Window {
         Taps::clip(x, self.stride, self.pad_left, self.kernel_w, self.in_w)
     }
 
+    /// Number of output rows from `y` on that have the same kernel rows inside the input.
+    #[cfg(feature = "f32")]
+    pub(crate) fn rows_alike(&self, y: usize) -> usize {
+        let kernel_rows = |y| {
+            let rows = self.rows_at(y);
+            (rows.first, rows.count)
+        };
+        (y..self.out_h as usize).take_while(|&other| kernel_rows(other) == kernel_rows(y)).count()
+    }
+
     /// Output columns whose window lies inside the input from its first to its last column.
     pub fn interior_columns(&self) -> Range<usize> {
         self.columns_inside(0..self.kernel_w as usize)

@@ -42,12 +42,15 @@ fn float(c: &mut Criterion, name: &str, work: Work, window: Window, weights: u32
 fn int8(c: &mut Criterion, name: &str, work: Work, window: Window, weights: u32) {
     let (input, weights, tables) = (codes(input_elems(&window)), codes(weights), Tables::new(window.out_c));
     let mut scratch = vec![0; int8::args::depthwise_conv2d_scratch_elems(&window) as usize];
+    let mut packed = vec![0; int8::depthwise_packed_bytes(&window)];
+    int8::pack_depthwise(&window, &weights, &tables.relu(), &mut packed);
     let mut output = codes(output_elems(&window));
     setup::int8(c, name, work, |kernels| {
         (kernels.depthwise_conv2d)(black_box(&mut int8::DepthwiseConv2d {
             window,
             input: &input,
             weights: &weights,
+            packed: &packed,
             requantize: tables.relu(),
             pooled: false,
             scratch: &mut scratch,

@@ -50,7 +50,11 @@ impl<'c> Constants<'c> {
 
 fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step, int8_packed_bytes(step)))?);
-    int8::pack(active_level(), &step.filters(constants.weights)?, &requantize(step, constants)?, packed);
+    let (filters, requantize) = (step.filters(constants.weights)?, requantize(step, constants)?);
+    match step.op()? {
+        Op::DepthwiseConv2d => int8::pack_depthwise(&step.window, filters.weights, &requantize, packed),
+        _ => int8::pack(active_level(), &filters, &requantize, packed),
+    }
     Some(())
 }
 
@@ -105,6 +109,7 @@ fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io
         window: step.window,
         input: io.input,
         weights: channel_weights(step, constants)?,
+        packed: constants.packed_part(step)?,
         requantize: requantize(step, constants)?,
         pooled: step.flags & FLAG_POOLED != 0,
         scratch: bytemuck::try_cast_slice_mut(io.scratch).ok()?,

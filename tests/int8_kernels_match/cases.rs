@@ -6,7 +6,8 @@ use netkit::kernels::int8::args::{
 };
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{
-    Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, pack, packed_bytes,
+    Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, depthwise_packed_bytes, pack,
+    pack_depthwise, packed_bytes,
 };
 use netkit::kernels::{Filters, KernelPitch, Level};
 use netkit::tensor::Window;
@@ -213,16 +214,20 @@ impl Case for DenseCase {
 pub(crate) struct DepthwiseCase {
     window: Window,
     pooled: bool,
+    packed: bool,
     finish: Finish,
     seed: u64,
 }
 
 impl Case for DepthwiseCase {
     fn all() -> BoxedStrategy<Self> {
-        (window(7, true), any::<bool>(), finish(9), seed())
-            .prop_map(|(window, pooled, finish, seed)| {
+        // Channels for several blocks of 64, now and then.
+        let more_channels = prop_oneof![4 => Just(0), 1 => Just(61), 1 => Just(120)];
+        (window(7, true), more_channels, any::<bool>(), any::<bool>(), finish(9), seed())
+            .prop_map(|(window, more, pooled, packed, finish, seed)| {
+                let window = Window { in_c: window.in_c + more, out_c: window.out_c + more, ..window };
                 let (window, pooled) = pooling(window, pooled, depthwise_conv2d_can_pool);
-                Self { window, pooled, finish, seed }
+                Self { window, pooled, packed, finish, seed }
             })
             .boxed()
     }
@@ -234,11 +239,15 @@ impl Case for DepthwiseCase {
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
         let mut scratch = values.scratch(depthwise_conv2d_scratch_elems(&window));
         let mut output = values.codes(pooled_elems(&window, self.pooled));
+        let requantize = tables.requantize(&self.finish);
+        let mut packed = vec![0; if self.packed { depthwise_packed_bytes(&window) } else { 0 }];
+        pack_depthwise(&window, weights.slice(), &requantize, &mut packed);
         (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
             window,
             input: input.slice(),
             weights: weights.slice(),
-            requantize: tables.requantize(&self.finish),
+            packed: &packed,
+            requantize,
             pooled: self.pooled,
             scratch: scratch.slice_mut(),
             output: output.slice_mut(),

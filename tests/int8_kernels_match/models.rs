@@ -93,6 +93,7 @@ fn requantising_many_channels_agrees_with_the_model() {
                 window,
                 input: &input,
                 weights: &weights,
+                packed: &[],
                 requantize,
                 pooled: false,
                 scratch: &mut vec![0; elems as usize],

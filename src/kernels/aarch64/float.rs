@@ -8,26 +8,31 @@ use core::arch::aarch64::{
 use core::hint::black_box;
 
 use crate::kernels::portable;
-use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
+use crate::kernels::portable::epilogue::activate as activate_in_place;
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::tile::{
-    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
+    self, DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
 use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
+use crate::kernels::simd::depthwise_conv2d::{depthwise_loops, is_inside};
 use crate::kernels::simd::float::loops;
-use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Kernels, Level};
 
 /// The inner loops with vectors of four lanes. Their sums take 24 of the 32 registers, or 16.
 static LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
     dot_single: safe::dot_single,
     products: [product::<WIDE, 8, 4, 6>(), product::<MEDIUM, 4, 4, 6>(), product::<NARROW, 2, 2, 8>()],
-    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    depthwise: [depthwise::<WIDE, 8, 2>(), depthwise::<MEDIUM, 4, 4>(), depthwise::<NARROW, 2, 8>()],
     winograd: WINOGRAD,
     activate: portable::KERNELS.activate,
 };
 
 loops!("neon", 4, float32x4_t, 4, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max, vld1q_f32, vst1q_f32, prefetch);
+depthwise_loops!("neon", 4, float32x4_t, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max);
+
+/// Elements of a line of the cache.
+const LINE: usize = 64 / size_of::<f32>();
 
 /// The processor fetches what lies ahead by itself.
 #[inline]

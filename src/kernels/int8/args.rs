@@ -97,6 +97,8 @@ pub struct DepthwiseConv2d<'a> {
     pub input: &'a [i8],
     /// `[c, kernel_h, kernel_w]`
     pub weights: &'a [i8],
+    /// The same as [`pack_depthwise`](super::pack_depthwise) wrote them, or empty.
+    pub packed: &'a [i8],
     /// Way to the output.
     pub requantize: Requantize<'a>,
     /// Whether the output is max-pooled: the largest of every 2 x 2 block. Then `depthwise_conv2d_can_pool`, and height

@@ -18,6 +18,7 @@ pub use args::{Add, Conv2d, Dense, DepthwiseConv2d, Pool2d, Requantize, Softmax}
 pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
 
 use super::{Filters, Level, native};
+use crate::tensor::Window;
 
 /// int8 kernels of one level.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,18 @@ pub fn pack(level: Level, filters: &Filters<'_, i8>, requantize: &Requantize<'_>
 pub fn packed_bytes(pixels: usize, outputs: usize, rows: usize, row_elems: usize) -> usize {
     let is_packed = cfg!(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")));
     if is_packed { portable::packed::bytes(pixels, outputs, rows, row_elems) } else { 0 }
+}
+
+/// Packs the weights of a depthwise convolution, for [`DepthwiseConv2d::packed`]; `packed` has [`depthwise_packed_bytes`]
+/// bytes. All levels that use them know the form.
+pub fn pack_depthwise(window: &Window, weights: &[i8], requantize: &Requantize<'_>, packed: &mut [i8]) {
+    portable::depthwise_packed::pack(window, weights, requantize, packed);
+}
+
+/// Bytes of the packed weights of a depthwise convolution; 0 where weights are better read in place.
+pub fn depthwise_packed_bytes(window: &Window) -> usize {
+    let is_packed = cfg!(all(feature = "simd", target_arch = "x86_64"));
+    if is_packed { portable::depthwise_packed::bytes(window) } else { 0 }
 }
 
 /// The int8 kernels that this process uses: those of [`active_level`](super::active_level).

@@ -277,12 +277,7 @@ impl Pass<'_> {
             let columns = window.columns_at(x);
             let mut y = ys.start;
             while y < ys.end {
-                let rows = window.rows_at(y);
-                let is_same = |y: &usize| {
-                    let other = window.rows_at(*y);
-                    (other.first, other.count) == (rows.first, rows.count)
-                };
-                let pixels = (y..ys.end).take_while(is_same).count();
+                let pixels = window.rows_alike(y).min(ys.end - y);
                 self.add_line(&Line { y, x, pixels, is_column: true, columns, next: &[] }, input, output);
                 y += pixels;
             }

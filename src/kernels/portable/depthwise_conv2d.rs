@@ -1,19 +1,19 @@
 //! Depthwise convolution: every channel has a kernel of its own.
 //!
 //! Channels are the lanes. The weights of a block of channels are transposed into scratch as `[tap][channel]`; then one
-//! output pixel's block is a sum over taps of input vectors times weight vectors, kept in registers. Clipping at the
-//! border is a matter of which taps are visited, decided once per pixel.
+//! output pixel's block is a sum over taps of input vectors times weight vectors, kept in registers. Pixels that meet the
+//! same taps lie in lines: those of a row in the interior of the map, those of a column at its left and right border.
 //!
 //! ```text
-//! blocks of 32, 16    the sums fill the registers; rows of them are finished in the output
-//! 8                   what is left of the channels; the last block may reach past them, its surplus lanes are dropped
+//! blocks of 32, 16, 8    an inner loop of the level takes a line at a time, so that several pixels share the loaded weights
+//! 8                      what is left of the channels: reaches past them, the surplus lanes are dropped
 //! ```
 
 use crate::kernels::args::{Columns, DepthwiseConv2d};
 use crate::kernels::portable::PORTABLE;
-use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes};
-use crate::kernels::portable::panel::{Panel, Span, scale_panel, with_stride};
-use crate::kernels::portable::tile::{DepthwiseLoops, InnerLoops, Rows, add_product, part, settle, transpose};
+use crate::kernels::portable::epilogue::{Finish, activate_pixels, lanes, offsets};
+use crate::kernels::portable::panel::{Ends, Panel, Span, activate_span, scale_panel, with_stride};
+use crate::kernels::portable::tile::{DepthwiseLoops, InnerLoops, Line, Rows, add_product, part, settle, transpose};
 use crate::tensor::{Taps, Window};
 
 /// Channels of the widest block.
@@ -55,7 +55,7 @@ pub(in crate::kernels) fn run(args: &mut DepthwiseConv2d<'_>, loops: &InnerLoops
         let most = widest.min(channels - first);
         let block = loops.depthwise.iter().find(|block| block.channels <= most);
         first += match block {
-            Some(block) => full_block(args, block, first),
+            Some(block) => full_block(args, loops, block, first),
             None if widest >= NARROW => last_block(args, first),
             None => block_in_place(args, first),
         };
@@ -65,76 +65,107 @@ pub(in crate::kernels) fn run(args: &mut DepthwiseConv2d<'_>, loops: &InnerLoops
     activate_pixels(&args.epilogue, columns, 0..pixels, args.output, loops.activate);
 }
 
-/// The channels of a block, for the whole map; their sums are finished row by row in the output. Returns how many.
-fn full_block(args: &mut DepthwiseConv2d<'_>, block: &DepthwiseLoops, first: usize) -> usize {
+/// The channels of a block, for the whole map. Returns how many.
+fn full_block(args: &mut DepthwiseConv2d<'_>, loops: &InnerLoops, block: &DepthwiseLoops, first: usize) -> usize {
     let window = with_stride(&args.window);
-    let (kernel_w, channels) = (window.kernel_w as usize, window.in_c as usize);
-    let taps = window.kernel_h as usize * kernel_w;
+    let taps = window.kernel_h as usize * window.kernel_w as usize;
     let width = block.channels;
-    let Some(panel) = args.scratch.get_mut(..taps * width) else { return width };
-    transpose(args.weights, first, panel, width);
+    let (Some(panel), Some(product)) = (args.scratch.get_mut(..taps * width), loops.widest(width)) else {
+        return width;
+    };
+    (product.transpose)(args.weights, taps, first, 0, panel);
     scale_panel(&args.epilogue, first, panel, width);
-    let input = args.input.get(first..).unwrap_or_default();
-    let stretch = window.in_w as usize * channels;
-    let interior = window.interior_columns();
-    let span = Span { pixels: window.out_w as usize, pitch: channels, fresh: !args.epilogue.accumulate };
-    for y in 0..window.out_h as usize {
-        let rows = window.rows_at(y);
-        let output = args.output.get_mut(y * span.pixels * channels + first..).unwrap_or_default();
-        let mut x = 0;
-        while x < span.pixels {
-            let pixels = if interior.contains(&x) { interior.end - x } else { 1 };
-            let columns = window.columns_at(x);
-            let start = rows.input * stretch + columns.input * channels;
-            let weights = panel.get((rows.first * kernel_w + columns.first) * width..).unwrap_or_default();
-            (block.taps)(
-                input.get(start..).unwrap_or_default(),
-                Rows { pieces: rows.count, stretch, step: window.step(channels), len: columns.count },
-                Panel { weights, step: kernel_w },
-                output.get_mut(x * channels..).unwrap_or_default(),
-                Span { pixels, ..span },
-            );
-            x += pixels;
+    let offsets: [f32; WIDE] = offsets(&args.epilogue, first);
+    let bias = offsets.get(..width).unwrap_or_default();
+    let ends = Ends { bias, activation: args.epilogue.activation, next: &[] };
+    let fresh = !args.epilogue.accumulate;
+    let mut map = Map {
+        window,
+        block,
+        input: args.input.get(first..).unwrap_or_default(),
+        panel,
+        output: args.output.get_mut(first..).unwrap_or_default(),
+        fresh,
+        ends,
+    };
+    let (out_h, out_w, interior) = (window.out_h as usize, window.out_w as usize, window.interior_columns());
+    for y in (0..out_h).filter(|_| !interior.is_empty()) {
+        map.line(y, interior.start, interior.len(), false);
+    }
+    for x in (0..interior.start).chain(interior.end..out_w) {
+        let mut y = 0;
+        while y < out_h {
+            let pixels = window.rows_alike(y);
+            map.line(y, x, pixels, true);
+            y += pixels;
         }
-        (block.finish)(&args.epilogue, first, output, span);
     }
     width
 }
 
-/// Adds to each output pixel of `span` the sum over the pieces and their `len` taps of input times weight. Taps, like
-/// pixels of the output, are `span.pitch` elements apart.
-#[inline(always)]
-pub(in crate::kernels) fn taps<const B: usize>(
-    mut input: &[f32],
-    rows: Rows,
-    panel: Panel<'_>,
-    mut output: &mut [f32],
-    span: Span,
-) {
-    let weights = panel.rows::<B>();
-    for _ in 0..span.pixels {
-        let Some(sums) = output.first_chunk_mut() else { return };
-        let start = if span.fresh { [0.0; B] } else { *sums };
-        let Some(added) = add_taps(start, input, rows, (weights, panel.step), span.pitch) else { return };
-        *sums = added;
-        input = input.get(rows.step..).unwrap_or_default();
-        output = output.get_mut(span.pitch..).unwrap_or_default();
+/// A block of channels of the whole map.
+struct Map<'a> {
+    window: Window,
+    block: &'a DepthwiseLoops,
+    /// From the first channel of the block on, like `output`.
+    input: &'a [f32],
+    panel: &'a [f32],
+    output: &'a mut [f32],
+    /// Whether sums begin at zero.
+    fresh: bool,
+    ends: Ends<'a>,
+}
+
+impl Map<'_> {
+    /// Some pixels from row `y` and column `x` on, side by side or below each other, that meet the same taps.
+    fn line(&mut self, y: usize, x: usize, pixels: usize, is_column: bool) {
+        let window = &self.window;
+        let (channels, kernel_w, out_w) = (window.in_c as usize, window.kernel_w as usize, window.out_w as usize);
+        let stretch = window.in_w as usize * channels;
+        let (rows, columns) = (window.rows_at(y), window.columns_at(x));
+        let start = rows.input * stretch + columns.input * channels;
+        let tap = rows.first * kernel_w + columns.first;
+        let step = window.step(if is_column { stretch } else { channels });
+        let pitch = if is_column { out_w * channels } else { channels };
+        let line = Line {
+            input: self.input.get(start..).unwrap_or_default(),
+            rows: Rows { pieces: rows.count, stretch, step, len: columns.count },
+            channels,
+            panel: Panel { weights: self.panel.get(tap * self.block.channels..).unwrap_or_default(), step: kernel_w },
+            span: Span { pixels, pitch, fresh: self.fresh },
+            ends: self.ends,
+        };
+        (self.block.taps)(&line, self.output.get_mut((y * out_w + x) * channels..).unwrap_or_default());
     }
 }
 
+/// Sets each output pixel of a line to the sum over all taps of input times weight, or adds it.
 #[inline(always)]
-fn add_taps<const B: usize>(
-    mut sums: [f32; B],
-    input: &[f32],
-    rows: Rows,
-    (weights, weights_step): (&[[f32; B]], usize),
-    pitch: usize,
-) -> Option<[f32; B]> {
-    for piece in 0..rows.pieces {
-        let mut at = piece * rows.stretch;
-        for weights in weights.get(piece * weights_step..)?.get(..rows.len)? {
+pub(in crate::kernels) fn taps<const B: usize>(line: &Line<'_>, output: &mut [f32]) {
+    let Span { pixels, pitch, fresh } = line.span;
+    let bias = line.ends.bias.first_chunk().copied().unwrap_or([0.0; B]);
+    let mut input = line.input;
+    for pixel in output.chunks_mut(pitch.max(1)).take(pixels) {
+        let Some(sums) = pixel.first_chunk_mut() else { return };
+        let mut start = bias;
+        if !fresh {
+            add_product(&mut start, sums, &[1.0; B]);
+        }
+        let Some(added) = add_taps(start, input, line) else { return };
+        *sums = added;
+        input = input.get(line.rows.step..).unwrap_or_default();
+    }
+    activate_span(line.ends.activation, output, line.span, B);
+}
+
+#[inline(always)]
+fn add_taps<const B: usize>(mut sums: [f32; B], input: &[f32], line: &Line<'_>) -> Option<[f32; B]> {
+    let weights = line.panel.rows::<B>();
+    for piece in 0..line.rows.pieces {
+        let mut at = piece * line.rows.stretch;
+        for weights in weights.get(piece * line.panel.step..)?.get(..line.rows.len)? {
             add_product(&mut sums, input.get(at..)?.first_chunk()?, weights);
-            at += pitch;
+            at += line.channels;
         }
     }
     Some(sums)

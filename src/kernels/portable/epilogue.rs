@@ -7,7 +7,6 @@ use core::array;
 use core::ops::Range;
 
 use crate::kernels::args::{Activation, Columns, Epilogue};
-use crate::kernels::portable::panel::Span;
 
 /// The elementwise activation kernel of a level, for the activations that need an exponential.
 pub(super) type Activate = fn(&mut [f32], Activation);
@@ -81,42 +80,6 @@ pub(super) fn offsets<const N: usize>(epilogue: &Epilogue<'_>, first: usize) -> 
     let Some((scale, shift)) = epilogue.norm else { return bias };
     let (scale, shift): ([f32; N], [f32; N]) = (lanes(scale, first, 1.0), lanes(shift, first, 0.0));
     array::from_fn(|i| bias[i] * scale[i] + shift[i])
-}
-
-/// Finishes the sums that wait in the output, which begins with channel `first` of the pixels of `span`, for `N` channels
-/// that all exist. Nothing is accumulated: the sums began with the residual. The weights have the scale of the norm.
-#[inline(always)]
-pub(in crate::kernels) fn finish_sums<const N: usize>(
-    epilogue: &Epilogue<'_>,
-    first: usize,
-    output: &mut [f32],
-    span: Span,
-) {
-    let offsets = offsets::<N>(epilogue, first);
-    match epilogue.activation {
-        Activation::Relu => finish_with(&offsets, output, span, relu),
-        Activation::LeakyRelu(alpha) => finish_with(&offsets, output, span, |x| leaky_relu(x, alpha)),
-        Activation::Relu6 => finish_with(&offsets, output, span, relu6),
-        Activation::None | Activation::Sigmoid | Activation::Tanh | Activation::Silu | Activation::Gelu => {
-            finish_with(&offsets, output, span, |x| x);
-        }
-    }
-}
-
-#[inline(always)]
-fn finish_with<const N: usize>(
-    offsets: &[f32; N],
-    mut output: &mut [f32],
-    span: Span,
-    activation: impl Fn(f32) -> f32,
-) {
-    for _ in 0..span.pixels {
-        let Some(sums) = output.first_chunk_mut::<N>() else { return };
-        for (sum, offset) in sums.iter_mut().zip(offsets) {
-            *sum = activation(*sum + offset);
-        }
-        output = output.get_mut(span.pitch..).unwrap_or_default();
-    }
 }
 
 /// Applies an activation that needs no exponential.

@@ -32,9 +32,9 @@ pub mod softmax;
 pub(super) mod tile;
 pub mod winograd;
 
-use crate::kernels::{Activation, Epilogue, Kernels, Level};
+use crate::kernels::{Activation, Kernels, Level};
 use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
-use tile::{DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
+use tile::{DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
 use winograd::WinogradLoops;
 
 /// The portable level.
@@ -60,7 +60,7 @@ static PORTABLE: InnerLoops = InnerLoops {
     dot_single,
     // As many rows as keep eight vectors of sums.
     products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
-    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>(), depthwise::<NARROW>()],
     winograd: WinogradLoops { input: winograd::input_tile::<4>, output: winograd::output_tile::<4> },
     activate,
 };
@@ -70,7 +70,7 @@ const fn product<const P: usize, const R: usize>() -> ProductLoops {
 }
 
 const fn depthwise<const B: usize>() -> DepthwiseLoops {
-    DepthwiseLoops { channels: B, taps: taps::<B>, finish: finish::<B> }
+    DepthwiseLoops { channels: B, taps: taps::<B> }
 }
 
 fn dot(input: &[f32], rows: Rows, weights: Weights<'_, OUTPUTS>, sums: &mut [[f32; OUTPUTS]]) {
@@ -92,12 +92,8 @@ fn outer<const P: usize, const R: usize>(
     panel::outer::<P, R>(input, rows, panel, output, span, ends);
 }
 
-fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
-    depthwise_conv2d::taps::<B>(input, rows, panel, output, span);
-}
-
-fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-    epilogue::finish_sums::<P>(epilogue, first, output, span);
+fn taps<const B: usize>(line: &Line<'_>, output: &mut [f32]) {
+    depthwise_conv2d::taps::<B>(line, output);
 }
 
 fn activate(data: &mut [f32], activation: Activation) {

@@ -195,7 +195,7 @@ pub(in crate::kernels) fn outer<const P: usize, const R: usize>(
 /// The activation of `width` outputs of every pixel. Apart from the tiles, each form of which would have the code of every
 /// activation.
 #[inline(never)]
-fn activate_span(activation: Activation, output: &mut [f32], span: Span, width: usize) {
+pub(super) fn activate_span(activation: Activation, output: &mut [f32], span: Span, width: usize) {
     if activation != Activation::None {
         for pixel in output.chunks_mut(span.pitch.max(1)).take(span.pixels) {
             activate(pixel.get_mut(..width).unwrap_or_default(), activation);

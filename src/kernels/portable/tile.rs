@@ -15,7 +15,7 @@
 use core::array;
 use core::hint::black_box;
 
-use crate::kernels::args::{Activation, Epilogue};
+use crate::kernels::args::Activation;
 use crate::kernels::portable::panel::{Ends, Panel, Span};
 use crate::kernels::portable::winograd::WinogradLoops;
 
@@ -133,7 +133,7 @@ pub(in crate::kernels) struct InnerLoops {
     /// For panels of weights, the widest first.
     pub(in crate::kernels) products: [ProductLoops; 3],
     /// For blocks of channels, the widest first.
-    pub(in crate::kernels) depthwise: [DepthwiseLoops; 2],
+    pub(in crate::kernels) depthwise: [DepthwiseLoops; 3],
     /// For convolutions of 3 x 3.
     pub(in crate::kernels) winograd: WinogradLoops,
     /// Any activation, elementwise.
@@ -165,13 +165,24 @@ pub(in crate::kernels) struct DepthwiseLoops {
     /// Channels of a block.
     pub(in crate::kernels) channels: usize,
     /// See [`taps`](crate::kernels::portable::depthwise_conv2d::taps).
-    pub(in crate::kernels) taps: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span),
-    /// See [`finish_sums`](crate::kernels::portable::epilogue::finish_sums).
-    pub(in crate::kernels) finish: FinishSums,
+    pub(in crate::kernels) taps: fn(&Line<'_>, &mut [f32]),
 }
 
-/// Finishes the sums in the output, from a channel on.
-pub(in crate::kernels) type FinishSums = fn(&Epilogue<'_>, usize, &mut [f32], Span);
+/// Depthwise windows that meet the same taps.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Line<'a> {
+    /// From the first tap of the first window on.
+    pub(in crate::kernels) input: &'a [f32],
+    /// Where the taps lie: pieces are kernel rows, of `len` taps each.
+    pub(in crate::kernels) rows: Rows,
+    /// Elements from one tap to the next.
+    pub(in crate::kernels) channels: usize,
+    /// The weights likewise.
+    pub(in crate::kernels) panel: Panel<'a>,
+    /// The output pixels.
+    pub(in crate::kernels) span: Span,
+    pub(in crate::kernels) ends: Ends<'a>,
+}
 
 /// Sums over `k` of `input[r][k] * weights[o][k]` for `sums.len()` rows, with `L` lanes per sum.
 #[inline(always)]

@@ -13,10 +13,6 @@ macro_rules! loops {
             ProductLoops { outputs: P, transpose: transpose_part::<P>, outer: safe::outer::<P, W, V, R>, single: None }
         }
 
-        const fn depthwise<const B: usize>() -> DepthwiseLoops {
-            DepthwiseLoops { channels: B, taps: safe::taps::<B>, finish: safe::finish::<B> }
-        }
-
         const WINOGRAD: WinogradLoops = WinogradLoops { input: safe::input_tile, output: safe::output_tile };
 
         /// The inner loops as functions that a table can hold.
@@ -56,27 +52,6 @@ macro_rules! loops {
                 // SAFETY: as in `dot`.
                 unsafe { super::output_tile(sums, step, offsets, output, corner) }
             }
-
-            pub(super) fn taps<const B: usize>(
-                input: &[f32],
-                rows: Rows,
-                panel: Panel<'_>,
-                output: &mut [f32],
-                span: Span,
-            ) {
-                // SAFETY: as in `dot`.
-                unsafe { super::taps::<B>(input, rows, panel, output, span) }
-            }
-
-            pub(super) fn finish<const P: usize>(
-                epilogue: &Epilogue<'_>,
-                first: usize,
-                output: &mut [f32],
-                span: Span,
-            ) {
-                // SAFETY: as in `dot`.
-                unsafe { super::finish::<P>(epilogue, first, output, span) }
-            }
         }
 
         #[inline(never)]
@@ -89,18 +64,6 @@ macro_rules! loops {
         #[target_feature(enable = $features)]
         fn output_tile(sums: &[f32], step: usize, offsets: &[f32], output: &mut [f32], corner: Corner) {
             winograd::output_tile::<$lanes>(sums, step, offsets, output, corner);
-        }
-
-        #[inline(never)]
-        #[target_feature(enable = $features)]
-        fn taps<const B: usize>(input: &[f32], rows: Rows, panel: Panel<'_>, output: &mut [f32], span: Span) {
-            portable::depthwise_conv2d::taps::<B>(input, rows, panel, output, span);
-        }
-
-        #[inline(never)]
-        #[target_feature(enable = $features)]
-        fn finish<const P: usize>(epilogue: &Epilogue<'_>, first: usize, output: &mut [f32], span: Span) {
-            finish_sums::<P>(epilogue, first, output, span);
         }
 
         /// [`tile::dot`](crate::kernels::portable::tile::dot) with explicit vectors.

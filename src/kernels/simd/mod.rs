@@ -2,6 +2,8 @@
 //! the levels of `x86_64/` and `aarch64/` share.
 
 #[cfg(all(feature = "simd", feature = "f32"))]
+pub(super) mod depthwise_conv2d;
+#[cfg(all(feature = "simd", feature = "f32"))]
 pub(super) mod float;
 #[cfg(feature = "int8")]
 pub(super) mod int8;

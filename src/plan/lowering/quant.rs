@@ -23,8 +23,8 @@ use crate::kernels::int8::args::{
     Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
     depthwise_conv2d_scratch_elems,
 };
-use crate::kernels::int8::packed_bytes as packed_bytes_of;
 use crate::kernels::int8::requantize::{self, Multiplier};
+use crate::kernels::int8::{depthwise_packed_bytes, packed_bytes as packed_bytes_of};
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
 use crate::tensor::Shape;
 
@@ -96,6 +96,7 @@ pub(crate) fn packed_bytes(step: &Step) -> usize {
             let (rows, row_elems) = step.filter_extents();
             packed_bytes_of(step.pixels(), step.window.out_c as usize, rows, row_elems)
         }
+        Some(Op::DepthwiseConv2d) => depthwise_packed_bytes(&step.window),
         _ => 0,
     }
 }

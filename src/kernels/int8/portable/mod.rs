@@ -7,6 +7,7 @@
 //! tile.rs             what the inner loops take and give; scalar.rs has them for targets without vectors
 //! packed.rs           products with weights that were packed when the model was loaded
 //! staged.rs           the input under a few pixels for these
+//! depthwise_packed.rs depthwise weights, packed likewise
 //! gather.rs           the inputs under windows as rows
 //! finish.rs           from sums to codes, a block of channels at a time
 //! everything else     one kernel per file
@@ -20,6 +21,8 @@ pub mod avg_pool2d;
 pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
+#[allow(dead_code, reason = "levels above the portable one use it, if there are any")]
+pub mod depthwise_packed;
 pub(in crate::kernels) mod finish;
 pub(in crate::kernels) mod gather;
 pub mod lookup;

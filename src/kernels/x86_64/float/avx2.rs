@@ -12,14 +12,15 @@ use core::hint::black_box;
 
 use super::{LINE, prefetch};
 use crate::kernels::portable;
-use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
+use crate::kernels::portable::epilogue::activate as activate_in_place;
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::tile::{
-    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
+    self, DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
 use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
+use crate::kernels::simd::depthwise_conv2d::{depthwise_loops, is_inside};
 use crate::kernels::simd::float::loops;
-use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Level, Pool2d};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Grn, Kernels, Level, Pool2d};
 
 /// The inner loops with vectors of eight lanes, and fused additions where the portable loop does not vectorise. Must be
 /// reached through `KERNELS` only.
@@ -27,13 +28,15 @@ pub(super) const LOOPS: InnerLoops = InnerLoops {
     dot: safe::dot,
     dot_single: safe::dot_single,
     products: [product::<WIDE, 4, 2, 6>(), product::<MEDIUM, 2, 2, 6>(), NARROW_PRODUCT],
-    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    depthwise: [depthwise::<WIDE, 4, 3>(), depthwise::<MEDIUM, 2, 6>(), NARROW_DEPTHWISE],
     winograd: WINOGRAD,
     activate,
 };
 
 /// The loops of the narrowest panels, which fill one vector of eight.
 pub(super) const NARROW_PRODUCT: ProductLoops = product::<NARROW, 1, 1, 8>();
+/// The loops of the narrowest blocks of channels likewise.
+pub(super) const NARROW_DEPTHWISE: DepthwiseLoops = depthwise::<NARROW, 1, 8>();
 
 loops!(
     "avx2,fma",
@@ -49,6 +52,18 @@ loops!(
     _mm256_loadu_ps,
     _mm256_storeu_ps,
     prefetch
+);
+
+depthwise_loops!(
+    "avx2,fma",
+    8,
+    __m256,
+    _mm256_setzero_ps,
+    _mm256_set1_ps,
+    _mm256_fmadd_ps,
+    _mm256_add_ps,
+    _mm256_min_ps,
+    _mm256_max_ps
 );
 
 /// One kernel per line: its name and parameters, and the portable function that it compiles.

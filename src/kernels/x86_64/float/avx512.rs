@@ -9,15 +9,16 @@ use core::hint::black_box;
 
 use super::{LINE, avx2, prefetch};
 use crate::kernels::portable;
-use crate::kernels::portable::epilogue::{activate as activate_in_place, finish_sums};
+use crate::kernels::portable::epilogue::activate as activate_in_place;
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
 use crate::kernels::portable::row;
 use crate::kernels::portable::tile::{
-    self, DepthwiseLoops, InnerLoops, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
+    self, DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };
 use crate::kernels::portable::winograd::{self, Corner, Patch, WinogradLoops};
+use crate::kernels::simd::depthwise_conv2d::{depthwise_loops, is_inside};
 use crate::kernels::simd::float::loops;
-use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Kernels, Level};
+use crate::kernels::{Activation, Conv2d, Dense, DepthwiseConv2d, Kernels, Level};
 
 /// Lanes of `dot_single`, which a row times a panel keeps, too.
 const SINGLE_LANES: usize = 8;
@@ -32,7 +33,7 @@ static LOOPS: InnerLoops = InnerLoops {
         ProductLoops { single: Some(single::<MEDIUM, 1>), ..product::<MEDIUM, 1, 1, 8>() },
         avx2::NARROW_PRODUCT,
     ],
-    depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>()],
+    depthwise: [depthwise::<WIDE, 2, 8>(), depthwise::<MEDIUM, 1, 8>(), avx2::NARROW_DEPTHWISE],
     winograd: WINOGRAD,
     activate: avx2::KERNELS.activate,
 };
@@ -51,6 +52,18 @@ loops!(
     _mm512_loadu_ps,
     _mm512_storeu_ps,
     prefetch
+);
+
+depthwise_loops!(
+    "avx512f,avx512vl,avx512bw,avx512dq,fma",
+    16,
+    __m512,
+    _mm512_setzero_ps,
+    _mm512_set1_ps,
+    _mm512_fmadd_ps,
+    _mm512_add_ps,
+    _mm512_min_ps,
+    _mm512_max_ps
 );
 
 /// The AVX-512 level. Must be reached through [`kernels::table`](crate::kernels::table) only.

@@ -1,5 +1,6 @@
 //! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
 
+mod depthwise_conv2d;
 mod packed;
 mod requantize;
 
@@ -66,6 +67,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     level: Level::Avx512,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
+    depthwise_conv2d: depthwise_conv2d::depthwise_conv2d,
     ..avx2::KERNELS
 };

@@ -136,4 +136,5 @@ impl Clamp {
     }
 }
 
-static ORDER: [i32; LANES] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
+/// Swaps quarters of a vector and what each has of four vectors.
+pub(super) static ORDER: [i32; LANES] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
