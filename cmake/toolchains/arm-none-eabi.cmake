@@ -3,7 +3,8 @@
 #     cmake -S . -B build-m4 -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/arm-none-eabi.cmake -DNETKIT_CPU=cortex-m4
 #
 #     NETKIT_CPU          as for -mcpu; cortex-m4 if unset
-#     NETKIT_FPU          as for -mfpu; fpv4-sp-d16 for cortex-m4 and fpv5-sp-d16 for cortex-m7 and cortex-m33 if unset
+#     NETKIT_FPU          as for -mfpu; fpv4-sp-d16 for cortex-m4 and fpv5-sp-d16 for cortex-m7 and cortex-m33, that of the CPU for
+#                         cortex-m55 and cortex-m85 if unset
 #     NETKIT_FLOAT_ABI    hard, softfp or soft; hard for CPUs with an FPU above, soft for others if unset
 #
 # The Rust target follows from these. It has to be installed: rustup target add thumbv7em-none-eabihf
@@ -22,6 +23,8 @@ if(NOT DEFINED NETKIT_FPU)
     set(NETKIT_FPU fpv4-sp-d16)
   elseif(NETKIT_CPU MATCHES "^cortex-m(7|33)$")
     set(NETKIT_FPU fpv5-sp-d16)
+  elseif(NETKIT_CPU MATCHES "^cortex-m(55|85)$")
+    set(NETKIT_FPU auto)
   endif()
 endif()
 if(NOT DEFINED NETKIT_FLOAT_ABI)

@@ -1,0 +1,28 @@
+#include "layers.h"
+
+#ifdef MARK_LAYERS
+
+/* Not inlined, and with a body that is not left out. */
+__attribute__((noinline)) void layer_begins(uint32_t index) {
+    __asm__ volatile("" : : "r"(index));
+}
+
+__attribute__((noinline)) void layer_ends(uint32_t index) {
+    __asm__ volatile("" : : "r"(index));
+}
+
+static int32_t watch(void *user, const nk_layer_event_t *event) {
+    (void)user;
+    if (event->phase == 0) {
+        layer_begins(event->layer_index);
+    } else {
+        layer_ends(event->layer_index);
+    }
+    return 0;
+}
+
+void layers_watch(nk_model_t *model) {
+    (void)nk_model_set_layer_hook(model, watch, NULL);
+}
+
+#endif /* MARK_LAYERS */
