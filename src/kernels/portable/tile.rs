@@ -157,8 +157,11 @@ pub(in crate::kernels) struct ProductLoops {
     pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span, Ends<'_>),
     /// The sums of a single row with the weights of a packed panel, the same to the bit as [`InnerLoops::dot_single`] gives;
     /// see [`row`](crate::kernels::portable::row). None where weights in place are as good.
-    pub(in crate::kernels) single: Option<fn(&[f32], &[f32], &mut [f32])>,
+    pub(in crate::kernels) single: Option<Single>,
 }
+
+/// Takes a row and the weights of a panel, and gives the sums.
+pub(in crate::kernels) type Single = fn(&[f32], &[f32], &mut [f32]);
 
 /// The inner loops for blocks of one width.
 pub(in crate::kernels) struct DepthwiseLoops {

@@ -9,7 +9,7 @@
 //! a time: G is 2 for products of i16, 4 for products of bytes. Offsets are what the sums begin with. Outputs past the last
 //! have weights of 0.
 //!
-//! The input under a few output pixels is [`staged`](super::staged); then each panel meets it, a tile of pixels at a time.
+//! The input under a few output pixels is `staged.rs`; then each panel meets it, a tile of pixels at a time.
 
 use core::array;
 use core::iter;

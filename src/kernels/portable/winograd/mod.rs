@@ -7,7 +7,7 @@
 //!   tiles       36 points -> 4 x 4 output pixels, with the epilogue
 //! ```
 //!
-//! The weights are transformed when a model is packed: panels as in [`packed`](super::packed), with `[36][in_c][P]` weights.
+//! The weights are transformed when a model is packed: panels as in [`super::packed`], with `[36][in_c][P]` weights.
 //! The points of evaluation are 0, ±3/4, ±3/2 and infinity. Rounding grows much less than with the usual 0, ±1, ±2: sums of
 //! a thousand products come out with about twice the error of direct ones. Source of the method: Lavin and Gray, "Fast
 //! Algorithms for Convolutional Neural Networks", 2015; that the choice of points matters: Barabasz et al., "Error Analysis and

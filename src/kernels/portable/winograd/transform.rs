@@ -44,6 +44,7 @@ pub(in crate::kernels) fn input_tile<const L: usize>(patch: &Patch<'_>, points: 
     {
         return;
     }
+    #[expect(clippy::needless_range_loop, reason = "places of arrays of arrays")]
     for v in 0..vectors {
         let columns: [[[f32; L]; PATCH]; PATCH] = array::from_fn(|j| evaluate(&array::from_fn(|i| pixels[i][j][v])));
         for i in 0..PATCH {
