@@ -36,8 +36,6 @@ struct Memory {
     staged: [__m512i; ROOM],
     /// Of a strip, `[window][vector]`, and of one below.
     sums: [[__m512i; STRIP * VECTORS]; 2],
-    /// The weights of a vector as [`pack_channels`] writes them.
-    lines: [Line; ROOM + 1],
 }
 
 pub(super) fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
@@ -64,12 +62,7 @@ fn run(args: &mut DepthwiseConv2d<'_>) -> bool {
         }
     }
     let zero = _mm512_setzero_si512();
-    let mut memory = Memory {
-        weights: [zero; ROOM],
-        staged: [zero; ROOM],
-        sums: [[zero; STRIP * VECTORS]; 2],
-        lines: [[0; _]; ROOM + 1],
-    };
+    let mut memory = Memory { weights: [zero; ROOM], staged: [zero; ROOM], sums: [[zero; STRIP * VECTORS]; 2] };
     for first in (0..channels).step_by(cut.vectors * LANES) {
         let block = Block::new(args, cut, first, &mut memory);
         // SAFETY: input and output were found to be as long as the window says.
@@ -155,21 +148,32 @@ impl Block {
         for (v, weights) in memory.weights.chunks_mut(per_vector).enumerate().take(count.div_ceil(LANES)) {
             let channel = first + v * LANES;
             let packed = packed_lines(args.packed).and_then(|all| all.chunks_exact(line_count).nth(channel / LANES));
-            let own = memory.lines.get_mut(..line_count).unwrap_or_default();
-            let lines = match packed {
-                Some(packed) => packed,
-                None => {
-                    pack_channels(&window, args.weights, &requantize, channel, own);
-                    &*own
-                }
+            block.offsets[v] = match packed {
+                Some(packed) => block.lower(packed, weights),
+                None => block.lower_in_place(args, channel, line_count, weights),
             };
-            block.offsets[v] = block.lower(lines, weights);
             let factors = Factors::of(&requantize, channel).unwrap_or(block.factors[v]);
             for to in block.factors.iter_mut().skip(v).step_by(block.vectors) {
                 *to = factors;
             }
         }
         block
+    }
+
+    /// The same as `lower` for weights that are not packed.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f")]
+    fn lower_in_place(
+        &self,
+        args: &DepthwiseConv2d<'_>,
+        channel: usize,
+        line_count: usize,
+        weights: &mut [__m512i],
+    ) -> __m512i {
+        let mut lines: [Line; ROOM + 1] = [[0; _]; ROOM + 1];
+        let lines = &mut lines[..line_count];
+        pack_channels(&self.window, args.weights, &args.requantize, channel, lines);
+        self.lower(lines, weights)
     }
 
     /// Writes the weights of a vector for every phase, lower by as many rows; returns what its sums begin with.
@@ -263,42 +267,27 @@ impl Block {
                 (rows[i], steps[i]) = (input.as_ptr().wrapping_add(start), channels);
             }
         }
-        let vectors = self.count.div_ceil(LANES);
         let per_vector = cut.quads * cut.width;
         let staged = &mut staged[quad * cut.width..];
         let padding = _mm512_set1_epi8(self.zero_point ^ i8::MIN);
-        for v in 0..vectors {
-            let line = &mut staged[v * per_vector..];
+        for line in staged.chunks_mut(per_vector).take(self.vectors) {
             line[..begin].fill(padding);
             line[end..width].fill(padding);
         }
-        let mask: __mmask64 = u64::MAX >> (LANES * VECTORS - self.count);
-        // SAFETY: 16 elements.
-        let order = unsafe { _mm512_loadu_si512(ORDER.as_ptr().cast()) };
-        let sign = _mm512_set1_epi8(i8::MIN);
-        for column in begin..end {
-            let mut x = [sign; ROWS];
-            for i in 0..ROWS {
-                // SAFETY: the channels of a pixel of the input, or the zero points; no others are read.
-                let codes = unsafe { _mm512_maskz_loadu_epi8(mask, rows[i]) };
-                // Each quarter gets four channels of every vector, so that what alternates in quarters comes out in order.
-                x[i] = _mm512_xor_si512(_mm512_permutexvar_epi32(order, codes), sign);
-                rows[i] = rows[i].wrapping_add(steps[i]);
-            }
-            let line = &mut staged[column..];
-            let (ab, cd) = (_mm512_unpacklo_epi8(x[0], x[1]), _mm512_unpacklo_epi8(x[2], x[3]));
-            line[0] = _mm512_unpacklo_epi16(ab, cd);
-            if vectors > 1 {
-                line[per_vector] = _mm512_unpackhi_epi16(ab, cd);
-            }
-            if vectors > 2 {
-                let (ab, cd) = (_mm512_unpackhi_epi8(x[0], x[1]), _mm512_unpackhi_epi8(x[2], x[3]));
-                line[2 * per_vector] = _mm512_unpacklo_epi16(ab, cd);
-                if vectors > 3 {
-                    line[3 * per_vector] = _mm512_unpackhi_epi16(ab, cd);
-                }
+        let columns = Columns { rows, steps, count: end - begin, mask: self.mask() };
+        // SAFETY: the columns lie inside the input, or are zero points.
+        unsafe {
+            match self.vectors {
+                1 => columns.stage::<1>(&mut staged[begin..], per_vector),
+                2 => columns.stage::<2>(&mut staged[begin..], per_vector),
+                _ => columns.stage::<VECTORS>(&mut staged[begin..], per_vector),
             }
         }
+    }
+
+    /// The channels that there are, as bytes of a vector.
+    const fn mask(&self) -> __mmask64 {
+        u64::MAX >> (LANES * VECTORS - self.count)
     }
 
     /// The sums of some windows of a phase.
@@ -309,6 +298,7 @@ impl Block {
         let sums = &mut memory.sums[usize::from(is_lower)];
         for v in 0..self.count.div_ceil(LANES) {
             let taps = Taps {
+                quads: self.cut.quads,
                 staged: &memory.staged[v * self.cut.quads * self.cut.width..],
                 width: self.cut.width,
                 weights: &memory.weights[(v * self.cut.phases + phase) * per_phase..][..per_phase],
@@ -351,7 +341,7 @@ impl Block {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
     unsafe fn finish<const IS_PLAIN: bool>(&self, sums: &[__m512i; STRIP * VECTORS], count: usize, output: &mut [i8]) {
         let (channels, width) = (self.window.in_c as usize, LANES * self.vectors);
-        let mask: __mmask64 = u64::MAX >> (LANES * VECTORS - self.count);
+        let mask = self.mask();
         let at_once = VECTORS / self.vectors;
         for (first, sums) in (0..count).step_by(at_once).zip(sums.as_chunks::<VECTORS>().0) {
             let mut scaled = *sums;
@@ -368,8 +358,61 @@ impl Block {
     }
 }
 
+/// Columns of four rows next to each other.
+struct Columns {
+    /// The first pixel of each row, and elements from one to the next.
+    rows: [*const i8; ROWS],
+    steps: [usize; ROWS],
+    count: usize,
+    /// Which channels there are.
+    mask: __mmask64,
+}
+
+impl Columns {
+    /// Writes the columns of `V` vectors of channels, `pitch` from one vector to the next.
+    ///
+    /// # Safety
+    ///
+    /// The channels of all pixels can be read.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    unsafe fn stage<const V: usize>(&self, staged: &mut [__m512i], pitch: usize) {
+        assert!((V - 1) * pitch + self.count <= staged.len());
+        // SAFETY: 16 elements.
+        let order = unsafe { _mm512_loadu_si512(ORDER.as_ptr().cast()) };
+        let sign = _mm512_set1_epi8(i8::MIN);
+        let mut rows = self.rows;
+        for column in 0..self.count {
+            let mut x = [sign; ROWS];
+            for i in 0..ROWS {
+                // SAFETY: the channels of a pixel, and no others.
+                let codes = unsafe { _mm512_maskz_loadu_epi8(self.mask, rows[i]) };
+                // Each quarter gets four channels of every vector, so that what alternates in quarters comes out in order.
+                x[i] = _mm512_xor_si512(_mm512_permutexvar_epi32(order, codes), sign);
+                rows[i] = rows[i].wrapping_add(self.steps[i]);
+            }
+            let [a, b, c, d] = x;
+            let (ab, cd) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
+            let out = staged.as_mut_ptr().wrapping_add(column);
+            // SAFETY: the last column of the last vector is inside.
+            unsafe {
+                *out = _mm512_unpacklo_epi16(ab, cd);
+                if V > 1 {
+                    *out.add(pitch) = _mm512_unpackhi_epi16(ab, cd);
+                }
+                if V > 2 {
+                    let (ab, cd) = (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d));
+                    *out.add(2 * pitch) = _mm512_unpacklo_epi16(ab, cd);
+                    *out.add(3 * pitch) = _mm512_unpackhi_epi16(ab, cd);
+                }
+            }
+        }
+    }
+}
+
 /// What the windows of a phase meet, for one vector of channels.
 struct Taps<'a> {
+    quads: usize,
     /// `[quad][column]`
     staged: &'a [__m512i],
     /// Columns of a quad.
@@ -386,8 +429,9 @@ impl Taps<'_> {
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vnni")]
     fn group<const G: usize, const STEP: usize>(&self, column: usize, sums: &mut [__m512i], pitch: usize) {
-        let quads = self.weights.len() / self.kernel_w;
+        let quads = self.quads;
         assert!((quads - 1) * self.width + column + (G - 1) * STEP + self.kernel_w <= self.staged.len());
+        assert!(quads * self.kernel_w <= self.weights.len() && (G - 1) * pitch < sums.len());
         let mut totals = [self.start; G];
         let mut weights = self.weights.as_ptr();
         for quad in 0..quads {
@@ -402,8 +446,9 @@ impl Taps<'_> {
                 (staged, weights) = (staged.wrapping_add(1), weights.wrapping_add(1));
             }
         }
-        for (sum, total) in sums.iter_mut().step_by(pitch).zip(totals) {
-            *sum = total;
+        for (g, total) in totals.into_iter().enumerate() {
+            // SAFETY: the last of them is inside.
+            unsafe { *sums.as_mut_ptr().add(g * pitch) = total };
         }
     }
 }
