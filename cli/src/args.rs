@@ -36,6 +36,23 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Measure how long a model takes
     Bench(BenchArgs),
+    /// Turn a model into C source for firmware: code that needs no library, or data for the library
+    Aot(AotArgs),
+}
+
+impl Command {
+    /// The word that chooses it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Command::Convert(_) => "convert",
+            Command::Quantize(_) => "quantize",
+            Command::Inspect(_) => "inspect",
+            Command::Run(_) => "run",
+            Command::Test(_) => "test",
+            Command::Bench(_) => "bench",
+            Command::Aot(_) => "aot",
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -289,6 +306,55 @@ pub(crate) struct QuantizeArgs {
     /// Print one JSON document (schema netkit.quantize/1)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AotArgs {
+    /// The .nk file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Folder for the files, which is made if it is not there
+    #[arg(short = 'o', long = "out", value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// What the files hold
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = AotMode::Lowered)]
+    pub(crate) mode: AotMode,
+    /// Begin all names with this instead of the name of the file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Whose memory a lowered network computes in [default: static]
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub(crate) scratch: Option<AotScratch>,
+    /// Add the function NAME_selftest, which runs the embedded test cases and returns how many fail
+    #[arg(long)]
+    pub(crate) with_test: bool,
+    /// Add a program that runs the network once, compiled where NETKIT_AOT_MAIN is defined
+    #[arg(long)]
+    pub(crate) main: bool,
+    /// Write a library folder of the Arduino IDE, with a sketch
+    #[arg(long, conflicts_with = "main")]
+    pub(crate) arduino: bool,
+    /// Print one JSON document (schema netkit.aot/1)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AotMode {
+    /// C99 that needs nothing but a compiler
+    Lowered,
+    /// The bytes of the model as an array, and the calls of the library
+    Embed,
+}
+
+/// Whose memory a network computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AotScratch {
+    /// An array of its own
+    Static,
+    /// The caller hands it over with each run
+    Caller,
 }
 
 /// `minmax`, `mse`, or `percentile` with a number of percent.

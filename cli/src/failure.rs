@@ -40,7 +40,7 @@ impl Outcome {
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A value on the command line of `netkit run` is wrong.
+    /// A value on the command line is wrong.
     Usage(String),
     /// A file cannot be read, written or used.
     File {
@@ -105,13 +105,13 @@ impl Failure {
         }
     }
 
-    /// Prints `netkit: <path>: <sentence>` and what to do on standard error.
-    pub(crate) fn report(&self) {
+    /// Prints `netkit: <path>: <sentence>` and what to do on standard error. A wrong value is one of `command`.
+    pub(crate) fn report(&self, command: &str) {
         let mut stderr = anstream::stderr().lock();
         let message = self.message();
         // A closed standard error leaves nobody to tell.
         let _ = match self {
-            Self::Usage(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: {message}\n  hint: see `netkit help run`"),
+            Self::Usage(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: {message}\n  hint: see `netkit help {command}`"),
             Self::Stdout(_) => writeln!(stderr, "{BAD}netkit{BAD:#}: standard output: {message}"),
             Self::Unsupported { path, .. } => writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}", escaped(path)),
             Self::File { path, hint: "", .. } => writeln!(stderr, "{BAD}netkit{BAD:#}: {}: {message}", escaped(path)),

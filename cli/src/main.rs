@@ -9,6 +9,7 @@
 //! test.rs         netkit test
 //! golden.rs       netkit test --per-layer
 //! bench/          netkit bench
+//! aot/            netkit aot: the crate netkit-aot does the work
 //! runner.rs       a loaded network with its buffers
 //! top.rs          the largest outputs
 //! input/          where the values of --input come from
@@ -23,6 +24,7 @@
 //! generated.rs    test: man pages and shell completions of packaging/command are those of args.rs
 //! ```
 
+mod aot;
 mod args;
 mod atomic;
 mod bench;
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             let _ = output.finish();
-            failure.report();
+            failure.report(args.command.name());
             failure.code()
         }
     }
@@ -86,5 +88,6 @@ fn execute(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Run(args) => run::execute(args, output),
         Command::Test(args) => test::execute(args, output),
         Command::Bench(args) => bench::execute(args, output),
+        Command::Aot(args) => aot::execute(args, output),
     }
 }

@@ -118,7 +118,7 @@ fn test_model(
         Err(Failure::Stdout(error)) => return Err(Failure::Stdout(error)),
         Err(failure) => {
             out.finish()?;
-            failure.report();
+            failure.report("test");
             report.error = Some(failure.message().into_owned());
             return Ok((report, Outcome::Invalid));
         }

@@ -116,6 +116,7 @@ impl NetworkHeader {
             capacity: self.capacity,
             room: 0,
             keeps_taps: self.flags & KEEPS_TAPS != 0,
+            is_for_code: false,
         }
     }
 }

@@ -59,19 +59,20 @@ pub struct MemoryPlan {
 impl MemoryPlan {
     /// Checks that the model can run and answers how many bytes it needs.
     pub fn of(model: &Model<'_>) -> Result<Self, Error> {
-        Self::new(model, false)
+        Self::new(model, Scheme::COUNT)
     }
 
     /// The same with all feature taps kept: after a run they hold the maps that they mark, for somebody outside to read.
     pub fn keeping_taps(model: &Model<'_>) -> Result<Self, Error> {
-        Self::new(model, true)
+        Self::new(model, Scheme { keeps_taps: true, ..Scheme::COUNT })
     }
 
-    fn new(model: &Model<'_>, keeps_taps: bool) -> Result<Self, Error> {
+    /// The plan for a scheme whose policy and capacity are still to be found.
+    pub(super) fn new(model: &Model<'_>, wanted: Scheme) -> Result<Self, Error> {
         check_supported(model)?;
         let mut counter = Counter::default();
-        let count = lower(model, Scheme { keeps_taps, ..Scheme::COUNT }, &mut counter)?;
-        let (placement, extent, taps) = best_placement(model, count.peak_bytes, keeps_taps)?;
+        let count = lower(model, wanted, &mut counter)?;
+        let (placement, extent, taps) = best_placement(model, count.peak_bytes, wanted)?;
         let placement = Scheme { room: extent, ..placement };
         // What is packed depends on what is free.
         let packed_lines = match count.packed_lines {
@@ -282,11 +283,11 @@ fn packed_bytes(lines: u32) -> Option<usize> {
 const DRAWS: u32 = 64;
 
 /// The placement with the smallest extent, at best `peak` bytes.
-fn best_placement(model: &Model<'_>, peak: u32, keeps_taps: bool) -> Result<(Scheme, u32, Taps), Error> {
+fn best_placement(model: &Model<'_>, peak: u32, wanted: Scheme) -> Result<(Scheme, u32, Taps), Error> {
     let simple = [(Policy::TwoEnded, peak), (Policy::FirstFit, 0)];
     let mut best: Option<(Scheme, u32, Taps)> = None;
     for (policy, capacity) in simple.into_iter().chain((0..DRAWS).map(|seed| (Policy::Drawn(seed), peak))) {
-        let scheme = Scheme { policy, capacity, room: 0, keeps_taps };
+        let scheme = Scheme { policy, capacity, ..wanted };
         let pass = lower(model, scheme, &mut Counter::default())?;
         if best.is_none_or(|(_, extent, _)| pass.extent_bytes < extent) {
             best = Some((scheme, pass.extent_bytes, pass.taps));

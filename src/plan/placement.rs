@@ -64,11 +64,17 @@ pub struct Scheme {
     pub room: u32,
     /// Whether feature taps stay in the arena until the end.
     pub keeps_taps: bool,
+    /// For generated code, whose kernels read and write single elements: no scratch memory for tiles, no cache lines.
+    pub is_for_code: bool,
 }
 
 impl Scheme {
     /// Puts nothing anywhere.
-    pub const COUNT: Self = Self { policy: Policy::Count, capacity: 0, room: 0, keeps_taps: false };
+    pub const COUNT: Self = Self { policy: Policy::Count, capacity: 0, room: 0, keeps_taps: false, is_for_code: false };
+
+    const fn align_bytes(&self) -> u32 {
+        if self.is_for_code { 4 } else { ALIGN_BYTES }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +95,7 @@ pub struct Slot(u8);
 pub struct Placement {
     policy: Policy,
     capacity: u32,
+    align_bytes: u32,
     live: [Live; MAX_LIVE],
     live_bytes: u32,
     allocations: u32,
@@ -99,11 +106,12 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// No tensor is alive. `capacity` bytes are the memory of the two-ended policy.
-    pub fn new(policy: Policy, capacity: u32) -> Self {
+    /// No tensor is alive.
+    pub fn new(scheme: Scheme) -> Self {
         Self {
-            policy,
-            capacity,
+            policy: scheme.policy,
+            capacity: scheme.capacity,
+            align_bytes: scheme.align_bytes(),
             live: [Live::default(); MAX_LIVE],
             live_bytes: 0,
             allocations: 0,
@@ -115,7 +123,7 @@ impl Placement {
     /// Gives room to a tensor of `bytes` bytes, which then has one reference.
     pub fn allocate(&mut self, bytes: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
         let too_large = Error::new(ErrorKind::SizeOverflow).note("the activations of this model are too large");
-        let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large)?;
+        let bytes = bytes.max(1).checked_next_multiple_of(self.align_bytes).ok_or(too_large)?;
         let high = match self.policy {
             Policy::Drawn(seed) => self.draw(seed),
             _ => !away_from.is_some_and(|slot| self.get(slot).is_some_and(|live| live.is_high)),

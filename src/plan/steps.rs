@@ -132,7 +132,7 @@ pub const FLAG_POOLED: u8 = 4;
 #[repr(C)]
 pub struct StepQuant {
     /// Offset of the step's integer tables, in bytes from the start of the network's tables; their content depends on the
-    /// operation, see `quant.rs` of [`crate::plan::lowering`].
+    /// operation, see [`crate::plan::tables`].
     pub table: u32,
     /// Zero point of the input.
     pub input_zero_point: i8,

@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::kernels::active_level;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
 use crate::network::SharedNetwork;
-use crate::plan::lowering::{AddTable, SoftmaxTable, int8_packed_bytes};
+use crate::plan::lowering::int8_packed_bytes;
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
+use crate::plan::tables::{AddTable, SoftmaxTable};
 
 impl Element for i8 {
     const IS_INT8: bool = true;

@@ -16,6 +16,9 @@ _netkit() {
             ",$1")
                 cmd="netkit"
                 ;;
+            netkit,aot)
+                cmd="netkit__subcmd__aot"
+                ;;
             netkit,bench)
                 cmd="netkit__subcmd__bench"
                 ;;
@@ -36,6 +39,9 @@ _netkit() {
                 ;;
             netkit,test)
                 cmd="netkit__subcmd__test"
+                ;;
+            netkit__subcmd__help,aot)
+                cmd="netkit__subcmd__help__subcmd__aot"
                 ;;
             netkit__subcmd__help,bench)
                 cmd="netkit__subcmd__help__subcmd__bench"
@@ -65,12 +71,50 @@ _netkit() {
 
     case "${cmd}" in
         netkit)
-            opts="-h -V --color --help --version convert quantize inspect run test bench help"
+            opts="-h -V --color --help --version convert quantize inspect run test bench aot help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        netkit__subcmd__aot)
+            opts="-o -h --out --mode --name --scratch --with-test --main --arduino --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "lowered embed" -- "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scratch)
+                    COMPREPLY=($(compgen -W "static caller" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -167,8 +211,22 @@ _netkit() {
             return 0
             ;;
         netkit__subcmd__help)
-            opts="convert quantize inspect run test bench help"
+            opts="convert quantize inspect run test bench aot help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        netkit__subcmd__help__subcmd__aot)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -35,6 +35,7 @@ complete -c netkit -n "__fish_netkit_needs_command" -f -a "inspect" -d 'Describe
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "run" -d 'Run a model on one or many inputs and print the outputs'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "test" -d 'Run the test cases that models carry'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "bench" -d 'Measure how long a model takes'
+complete -c netkit -n "__fish_netkit_needs_command" -f -a "aot" -d 'Turn a model into C source for firmware: code that needs no library, or data for the library'
 complete -c netkit -n "__fish_netkit_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -s o -l out -d 'The file to write; default: the model\'s name with .nk' -r -F
 complete -c netkit -n "__fish_netkit_using_subcommand convert" -l input-shape -d 'Shape of an input that the file leaves open: image=1,3,224,224, or only the numbers' -r
@@ -124,10 +125,25 @@ complete -c netkit -n "__fish_netkit_using_subcommand bench" -l per-layer -d 'Al
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l in-place -d 'Read weights where they lie in the file, as in an arena without room for packed ones'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -l json -d 'Print one JSON document (schema netkit.bench/1)'
 complete -c netkit -n "__fish_netkit_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "run" -d 'Run a model on one or many inputs and print the outputs'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "test" -d 'Run the test cases that models carry'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "bench" -d 'Measure how long a model takes'
-complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -s o -l out -d 'Folder for the files, which is made if it is not there' -r -F
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l mode -d 'What the files hold' -r -f -a "lowered\t'C99 that needs nothing but a compiler'
+embed\t'The bytes of the model as an array, and the calls of the library'"
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l name -d 'Begin all names with this instead of the name of the file' -r
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l scratch -d 'Whose memory a lowered network computes in [default: static]' -r -f -a "static\t'An array of its own'
+caller\t'The caller hands it over with each run'"
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l color -d 'When to use colors; NO_COLOR=1 in the environment turns them off' -r -f -a "auto\t'On a terminal that can show them'
+always\t'Also in pipes and files'
+never\t'Never'"
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l with-test -d 'Add the function NAME_selftest, which runs the embedded test cases and returns how many fail'
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l main -d 'Add a program that runs the network once, compiled where NETKIT_AOT_MAIN is defined'
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l arduino -d 'Write a library folder of the Arduino IDE, with a sketch'
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -l json -d 'Print one JSON document (schema netkit.aot/1)'
+complete -c netkit -n "__fish_netkit_using_subcommand aot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "convert" -d 'Turn an ONNX or TensorFlow Lite model into a .nk model with the same answers, and prove it'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "quantize" -d 'Turn a float model into an int8 model, and tell layer by layer what that costs'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "inspect" -d 'Describe a model: layers, memory, tensors'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "run" -d 'Run a model on one or many inputs and print the outputs'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "test" -d 'Run the test cases that models carry'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "bench" -d 'Measure how long a model takes'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "aot" -d 'Turn a model into C source for firmware: code that needs no library, or data for the library'
+complete -c netkit -n "__fish_netkit_using_subcommand help; and not __fish_seen_subcommand_from convert quantize inspect run test bench aot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

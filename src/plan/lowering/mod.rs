@@ -35,8 +35,6 @@ pub(super) use params::input_params;
 pub use params::{SIGMOID_OUTPUT, TANH_OUTPUT, table_activation};
 #[cfg(feature = "int8")]
 pub(crate) use quant::packed_bytes as int8_packed_bytes;
-#[cfg(feature = "int8")]
-pub(crate) use quant::{AddTable, SoftmaxTable};
 pub use tensors::{Cursor, Tensors};
 
 use core::ops::Range;
@@ -130,6 +128,8 @@ pub struct Lowering<'m, 's> {
     last_tap_reader: Option<usize>,
     /// Whether taps stay in the arena until the end, for somebody outside to read.
     keeps_taps: bool,
+    /// Whether the steps become code, whose kernels need scratch memory for GRN alone.
+    is_for_code: bool,
 }
 
 impl<'m, 's> Lowering<'m, 's> {
@@ -138,7 +138,7 @@ impl<'m, 's> Lowering<'m, 's> {
         Ok(Self {
             model: *model,
             cursor: Cursor::start(model),
-            placement: Placement::new(scheme.policy, scheme.capacity),
+            placement: Placement::new(scheme),
             room: scheme.room,
             sink,
             packed_lines: 1,
@@ -157,6 +157,7 @@ impl<'m, 's> Lowering<'m, 's> {
                 .map(|record| record.index)
                 .last(),
             keeps_taps: scheme.keeps_taps,
+            is_for_code: scheme.is_for_code,
         })
     }
 
@@ -191,6 +192,9 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// Bytes of scratch memory that the kernel of a step needs.
     fn scratch_bytes(&self, op: Op, step: &Step) -> u32 {
+        if self.is_for_code && op != Op::Grn {
+            return 0;
+        }
         if self.is_quantized() { quant::scratch_bytes(op, step) } else { float::scratch_bytes(op, step) }
     }
 

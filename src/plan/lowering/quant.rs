@@ -1,15 +1,7 @@
-//! What an int8 step has besides: zero points, clamps, and integer tables computed once.
+//! What an int8 step has besides: zero points, clamps, and integer tables computed once, whose form is
+//! [`crate::plan::tables`].
 //!
-//! `docs/quantization.md` gives the arithmetic. Tables lie in the arena, in the order of the steps:
-//!
-//! | step | table |
-//! |---|---|
-//! | conv2d, depthwise_conv2d, dense | multipliers (i32 per channel), shifts (i8 per channel) |
-//! | add | [`AddTable`] |
-//! | softmax | [`SoftmaxTable`] |
-//! | lookup | 256 int8 values |
-
-use bytemuck::{Pod, Zeroable};
+//! `docs/quantization.md` gives the arithmetic.
 
 use super::emit::flat_window;
 use super::params::{SIGMOID_OUTPUT, table_activation};
@@ -26,28 +18,8 @@ use crate::kernels::int8::args::{
 use crate::kernels::int8::requantize::{self, Multiplier};
 use crate::kernels::int8::{depthwise_packed_bytes, packed_bytes as packed_bytes_of};
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
+use crate::plan::tables::{AddTable, SoftmaxTable, TermWords};
 use crate::tensor::Shape;
-
-/// Parameters of an int8 addition.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct AddTable {
-    /// Of the step's output, which is the first term.
-    pub own: TermWords,
-    /// Of the step's input, the second term.
-    pub other: TermWords,
-    /// Of the sum.
-    pub sum: TermWords,
-}
-
-/// A [`Term`] as plain words.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct TermWords {
-    multiplier: i32,
-    shift: i32,
-    zero_point: i32,
-}
 
 impl From<Term> for TermWords {
     fn from(term: Term) -> Self {
@@ -59,18 +31,6 @@ impl From<TermWords> for Term {
     fn from(words: TermWords) -> Self {
         Self { multiplier: words.multiplier, shift: words.shift as i8, zero_point: words.zero_point }
     }
-}
-
-/// Parameters of an int8 softmax.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct SoftmaxTable {
-    /// Q31 multiplier of differences of logits.
-    pub multiplier: i32,
-    /// Its exponent.
-    pub shift: i32,
-    /// Least difference that counts.
-    pub diff_min: i32,
 }
 
 /// Bytes of the table of a step with `channels` output channels.

@@ -1,0 +1,3 @@
+static float nk_relu(float x) {
+    return x > 0.0f ? x : 0.0f;
+}

@@ -1,0 +1,3 @@
+static float nk_tanh(float x) {
+    return tanhf(x);
+}

@@ -1,0 +1,26 @@
+/* The largest code under the window; 0 where there is none. */
+static void nk_max_pool2d(const nk_window *w, const int8_t *input, int8_t *output) {
+    const size_t channels = w->in_c;
+    size_t y, x, row, column, c;
+
+    for (y = 0; y < w->out_h; y++) {
+        const nk_axis rows = nk_rows_at(w, y);
+        for (x = 0; x < w->out_w; x++) {
+            const nk_axis columns = nk_columns_at(w, x);
+            const int8_t start = rows.count * columns.count > 0 ? INT8_MIN : 0;
+            for (c = 0; c < channels; c++) {
+                output[c] = start;
+            }
+            for (row = 0; row < rows.count; row++) {
+                const int8_t *pixel = input + ((rows.input + row) * w->in_w + columns.input) * channels;
+                for (column = 0; column < columns.count; column++) {
+                    for (c = 0; c < channels; c++) {
+                        output[c] = pixel[c] > output[c] ? pixel[c] : output[c];
+                    }
+                    pixel += channels;
+                }
+            }
+            output += channels;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Convolutions.
+
+use super::At;
+use super::channels::{Channels, pool};
+use super::epilogue::epilogue;
+use super::filters::in_blocks;
+use super::window::window;
+use crate::Error;
+use crate::program::pointer;
+use crate::source::Source;
+
+pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
+    source.need("conv2d");
+    let mut fields = vec![("window", window(&at.step.window))];
+    if at.program.is_int8() {
+        let (filters, bias) = at.program.int8_filters(at.index)?;
+        fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
+        let channels = Channels::emit(at, &filters, bias, source)?;
+        fields.push(("bias", channels.bias));
+        fields.push(("input_zero_point", at.step.quant.input_zero_point.to_string()));
+        fields.push(("pool", pool(at)));
+        fields.push(("keeps_order", u8::from(channels.keeps_order).to_string()));
+        fields.push(("output", channels.output));
+    } else {
+        let (filters, bias) = at.program.float_filters(at.index)?;
+        fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
+        fields.push(("bias", source.array(at.name("bias"), &bias)));
+        fields.push(("epilogue", epilogue(at.step, source)));
+        fields.push(("pitch", at.step.pitch.to_string()));
+        fields.push(("column", at.step.column.to_string()));
+    }
+    let step = source.structure("nk_conv2d_step", at.name("conv2d"), &fields);
+    source.call("nk_conv2d", &[&step, &pointer(&at.step.input), &pointer(&at.step.output)])
+}
