@@ -726,7 +726,8 @@ nk_status_t nk_model_load_memory(const uint8_t *data, size_t size, nk_arena_t *a
 nk_status_t nk_load_memory_copy(const uint8_t *data, size_t size, nk_arena_t *arena, nk_model_t *model);
 
 /**
- * Runs a float model once. The result depends on the model and the input alone.
+ * Runs a float model once. The result depends on the model and the input alone, and on the level of the kernels and whether
+ * weights are packed in the arena by no more than roundings.
  *
  * - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one
  *   model runs on one thread at a time.

@@ -94,7 +94,8 @@ pub unsafe extern "C" fn nk_load_memory_copy(
     report(unsafe { load_memory_copy(data, size, arena, model) })
 }
 
-/// Runs a float model once. The result depends on the model and the input alone.
+/// Runs a float model once. The result depends on the model and the input alone, and on the level of the kernels and whether
+/// weights are packed in the arena by no more than roundings.
 ///
 /// - model: a loaded model. Its own arena must be as it was; the run writes to the model's memory there, so that one
 ///   model runs on one thread at a time.
