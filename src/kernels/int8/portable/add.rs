@@ -61,19 +61,19 @@ pub(in crate::kernels) fn add_terms([own, other]: [Scale; 2], data: &[i8], codes
 /// `high * 2^10 * d + middle * d + ((low * d + 2^10) >> 11)`.
 #[derive(Clone, Copy)]
 pub(in crate::kernels) struct Scale {
-    zero_point: i16,
-    high: i16,
-    middle: i16,
-    low: i16,
-    right: u32,
-    half: i32,
+    pub(in crate::kernels) zero_point: i16,
+    pub(in crate::kernels) high: i16,
+    pub(in crate::kernels) middle: i16,
+    pub(in crate::kernels) low: i16,
+    pub(in crate::kernels) right: u32,
+    pub(in crate::kernels) half: i32,
     /// -1 where there is a shift to the right, which rounds halves away from zero, else 0.
-    is_rounded: i32,
+    pub(in crate::kernels) is_rounded: i32,
 }
 
 impl Scale {
     #[inline(always)]
-    fn new(term: Term) -> Option<Self> {
+    pub(in crate::kernels) fn new(term: Term) -> Option<Self> {
         if !(-31..=0).contains(&term.shift) {
             return None;
         }
@@ -87,6 +87,12 @@ impl Scale {
             half: if right == 0 { 0 } else { 1 << (right - 1) },
             is_rounded: if right == 0 { 0 } else { -1 },
         })
+    }
+
+    /// Whether the multiplier is 1/2 exactly.
+    #[allow(dead_code, reason = "for loops with vectors")]
+    pub(in crate::kernels) fn is_half(&self) -> bool {
+        (self.high, self.middle, self.low, self.right) == (1 << 9, 0, 0, 0)
     }
 
     /// `multiply_by_quantized_multiplier` of a code without its zero point, shifted to the left for more precision.

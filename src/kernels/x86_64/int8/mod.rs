@@ -50,6 +50,8 @@ macro_rules! outer {
 }
 
 #[cfg(feature = "simd")]
+mod add;
+#[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx2;
 #[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx512;

@@ -1,5 +1,6 @@
 //! The AVX2 level: the portable kernels with inner loops of its own, and those without compiled for AVX2.
 
+mod add;
 mod loops;
 mod packed;
 
@@ -25,7 +26,7 @@ pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
     max_pool2d,
     avg_pool2d,
-    add: |args| portable::add::run(args, &LOOPS),
+    add: add::add,
     softmax,
     lookup,
 };

@@ -1,5 +1,6 @@
 //! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
 
+mod add;
 mod depthwise_conv2d;
 mod packed;
 mod requantize;
@@ -68,5 +69,6 @@ pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
     depthwise_conv2d: depthwise_conv2d::depthwise_conv2d,
+    add: add::add,
     ..avx2::KERNELS
 };
