@@ -1,7 +1,7 @@
 //! Rows times a weight matrix.
 //!
 //! ```text
-//! one row             eight outputs at a time: every weight is used once, streaming past the row; or packed: row.rs
+//! one row             eight outputs at a time: every weight is used once, streaming past the row; or packed, with AVX-512: row.rs there
 //! packed weights      panels of up to 32 outputs as they are, some rows at a time: packed.rs
 //! 16 rows or more     the same panels, transposed in scratch chunk after chunk, for all rows: panel.rs
 //! everything else     a block of input rows that stays in the cache; for four outputs at a time their weights

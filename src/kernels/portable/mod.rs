@@ -27,14 +27,18 @@ mod math;
 pub mod max_pool2d;
 pub mod packed;
 pub(super) mod panel;
-pub(super) mod row;
 pub mod softmax;
 pub(super) mod tile;
+#[cfg(feature = "simd")]
+pub mod winograd;
+#[cfg(not(feature = "simd"))]
+#[path = "winograd/absent.rs"]
 pub mod winograd;
 
 use crate::kernels::{Activation, Kernels, Level};
 use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use tile::{DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
+#[cfg(feature = "simd")]
 use winograd::WinogradLoops;
 
 /// The portable level.
@@ -61,6 +65,7 @@ static PORTABLE: InnerLoops = InnerLoops {
     // As many rows as keep eight vectors of sums.
     products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>(), depthwise::<NARROW>()],
+    #[cfg(feature = "simd")]
     winograd: WinogradLoops { input: winograd::input_tile::<4>, output: winograd::output_tile::<4> },
     activate,
 };

@@ -17,6 +17,7 @@ use core::hint::black_box;
 
 use crate::kernels::args::Activation;
 use crate::kernels::portable::panel::{Ends, Panel, Span};
+#[cfg(feature = "simd")]
 use crate::kernels::portable::winograd::WinogradLoops;
 
 /// Outputs whose weights are read in place at the same time, and when there is one row only.
@@ -135,6 +136,7 @@ pub(in crate::kernels) struct InnerLoops {
     /// For blocks of channels, the widest first.
     pub(in crate::kernels) depthwise: [DepthwiseLoops; 3],
     /// For convolutions of 3 x 3.
+    #[cfg(feature = "simd")]
     pub(in crate::kernels) winograd: WinogradLoops,
     /// Any activation, elementwise.
     pub(in crate::kernels) activate: fn(&mut [f32], Activation),
@@ -156,7 +158,7 @@ pub(in crate::kernels) struct ProductLoops {
     /// See [`outer`](crate::kernels::portable::panel::outer).
     pub(in crate::kernels) outer: fn(&[f32], Rows, Panel<'_>, &mut [f32], Span, Ends<'_>),
     /// The sums of a single row with the weights of a packed panel, the same to the bit as [`InnerLoops::dot_single`] gives;
-    /// see [`row`](crate::kernels::portable::row). None where weights in place are as good.
+    /// None where weights in place are as good.
     pub(in crate::kernels) single: Option<Single>,
 }
 

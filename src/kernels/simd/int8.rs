@@ -349,6 +349,7 @@ macro_rules! taps {
 
 /// `PackedLoops::products` of one instruction set, with `$lanes` sums in a vector and panels of as many vectors as listed.
 /// Elements of rows are `$elem`; `$broadcast` makes a vector of a group of them, `$widen` one of as many weights for each lane.
+#[cfg(feature = "simd")]
 macro_rules! tiles {
     (
         $feature:literal, $elem:ty, $group:literal, $lanes:literal, [$($vectors:literal),*],

@@ -200,7 +200,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// The least and the most bytes of scratch that make the kernel of a step faster, if they are free anyway.
     fn spare_scratch_bytes(&self, step: &Step) -> Option<(u32, u32)> {
-        if self.is_quantized() { None } else { float::spare_scratch_bytes(step) }
+        if self.is_quantized() { quant::spare_scratch_bytes(step) } else { float::spare_scratch_bytes(step) }
     }
 
     /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.

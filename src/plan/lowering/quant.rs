@@ -49,6 +49,11 @@ pub(super) fn scratch_bytes(op: Op, step: &Step) -> u32 {
     }
 }
 
+/// int8 kernels gain nothing from more scratch.
+pub(super) fn spare_scratch_bytes(_: &Step) -> Option<(u32, u32)> {
+    None
+}
+
 /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
 pub(crate) fn packed_bytes(step: &Step) -> usize {
     match step.op() {

@@ -7,11 +7,10 @@ use core::arch::x86_64::{
 
 use core::hint::black_box;
 
-use super::{LINE, avx2, prefetch};
+use super::{LINE, avx2, prefetch, row};
 use crate::kernels::portable;
 use crate::kernels::portable::epilogue::activate as activate_in_place;
 use crate::kernels::portable::panel::{self, Ends, MEDIUM, Panel, Span, WIDE, transpose_part};
-use crate::kernels::portable::row;
 use crate::kernels::portable::tile::{
     self, DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights,
 };

@@ -3,10 +3,12 @@
 //! ```text
 //! avx2.rs     vectors of eight, and the portable kernels without inner loops of their own compiled for AVX2
 //! avx512.rs   vectors of sixteen
+//! row.rs      the sums of one row times packed weights
 //! ```
 
 pub(in crate::kernels) mod avx2;
 pub(in crate::kernels) mod avx512;
+mod row;
 
 use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
 

@@ -4,9 +4,9 @@
 //! keep the same lanes apart, each for all outputs at once, so that the weights pass as one stream of whole lines of
 //! the cache and nothing but the lanes is added up in the end.
 
-/// The sum of the lanes of each output, in the order of [`tile::add_up`](super::tile::add_up).
+/// The sum of the lanes of each output, in the order of [`tile::add_up`](crate::kernels::portable::tile::add_up).
 #[inline(always)]
-pub(in crate::kernels) fn add_up<const P: usize, const L: usize>(lanes: &[[f32; P]; L]) -> [f32; P] {
+pub(super) fn add_up<const P: usize, const L: usize>(lanes: &[[f32; P]; L]) -> [f32; P] {
     let mut quads = [[0.0; P]; 4];
     let (first, others) = lanes.split_at(4);
     quads.copy_from_slice(first);
@@ -29,7 +29,7 @@ fn add<const P: usize>(sums: &mut [f32; P], others: &[f32; P]) {
 
 /// Adds the products of the elements that do not fill the lanes, one after the other.
 #[inline(always)]
-pub(in crate::kernels) fn add_rest<const P: usize>(rest: &[f32], weights: &[[f32; P]], sums: &mut [f32; P]) {
+pub(super) fn add_rest<const P: usize>(rest: &[f32], weights: &[[f32; P]], sums: &mut [f32; P]) {
     for (x, weights) in rest.iter().zip(weights) {
         for (sum, weight) in sums.iter_mut().zip(weights) {
             *sum += x * weight;
