@@ -1,8 +1,8 @@
 //! Residual addition with vectors of any length.
 //!
-//! The multiplier of the term with the larger scale is 1/2, so its product is a shift. That of the other term takes two products of
-//! pairs: see [`Scale`]. Codes become 32 bits by unpacking the halves of quarters and return by packing them, so that nothing
-//! has to change places.
+//! The multiplier of the term with the larger scale is 1/2, so its product is a shift. That of the other term takes two
+//! products of pairs: see [`Scale`]. Codes become 32 bits by unpacking the halves of quarters and return by packing them, so
+//! that nothing has to change places.
 
 use crate::kernels::int8::portable::add::Scale;
 use crate::kernels::int8::portable::finish::Channels;
@@ -43,8 +43,8 @@ impl Halved {
     }
 }
 
-/// `add` of one instruction set: how it is enabled, and bytes and type of its vectors. Who compiles it has the instructions in
-/// scope, without the prefixes of their names, and the inner loops for other additions.
+/// `add` of one instruction set: how it is enabled, and bytes and type of its vectors. Who compiles it has the instructions
+/// in scope, without the prefixes of their names, and the inner loops for other additions.
 macro_rules! add {
     ($features:literal, $bytes:literal, $vector:ty) => {
         pub(super) fn add(args: &mut Add<'_>) {
@@ -77,7 +77,7 @@ macro_rules! add {
             /// Of the halved term, times 8.
             halved_zero_point: $vector,
             zero_point: $vector,
-            /// Parts of the multiplier beside each other: the middle and the high one, and the low one and half of its unit.
+            /// Parts of the multiplier beside each other: the middle and the high one; the low one and half of its unit.
             high: $vector,
             low: $vector,
             half: $vector,

@@ -1,7 +1,8 @@
 //! int8 on x86-64: inner loops with vectors of 128 bits (SSE2, the baseline, and SSE4.1), 256 bits (AVX2) and 512 bits
 //! (AVX-512), and the portable kernels without inner loops of their own compiled for SSE4.1 and AVX2.
 //!
-//! All instruction sets multiply pairs of i16 and add the two products in one instruction.
+//! All instruction sets multiply pairs of i16 and add the two products in one instruction. What AVX2 and AVX-512 do alike is
+//! written once, in `add.rs` and `depthwise_conv2d.rs`.
 
 /// Kernels compiled for an instruction set: those that all compile, or others, one per line: its name and parameters, and the
 /// portable function that it compiles.
@@ -55,6 +56,8 @@ mod add;
 pub(in crate::kernels) mod avx2;
 #[cfg(feature = "simd")]
 pub(in crate::kernels) mod avx512;
+#[cfg(feature = "simd")]
+mod depthwise_conv2d;
 mod narrow;
 pub(in crate::kernels) mod sse2;
 #[cfg(feature = "simd")]

@@ -63,10 +63,10 @@ fn alternate(upper: [i8; BLOCK], lower: [i8; BLOCK], zero_point: __m256i) -> Pai
     cast(_mm256_sub_epi16(_mm256_cvtepi8_epi16(codes), zero_point))
 }
 
-/// The form of [`Tables`].
+/// What requantising a block of channels needs: the form of [`Tables`].
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Form {
+pub(super) struct Form {
     bias: __m256i,
     /// Multipliers of the even channels, and of the odd ones.
     multipliers: [__m256i; 2],
@@ -85,7 +85,7 @@ struct Form {
 impl Form {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
+    pub(super) fn new(channels: &Channels, requantize: &Requantize<'_>) -> Self {
         let left = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(cast(channels.shifts)));
         let shift = _mm256_sub_epi32(_mm256_setzero_si256(), left);
         let multiplier = cast(channels.multipliers);
@@ -121,7 +121,7 @@ fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitc
 /// The sums of a block times their multipliers, rounded twice.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn scaled<const IS_PLAIN: bool>(form: &Form, sums: [i32; BLOCK]) -> __m256i {
+pub(super) fn scaled<const IS_PLAIN: bool>(form: &Form, sums: [i32; BLOCK]) -> __m256i {
     let x = _mm256_add_epi32(cast(sums), form.bias);
     // Not shifted to the right, because the compiler makes products of 64 bits of that.
     let odd_x = _mm256_shuffle_epi32::<0xF5>(x);

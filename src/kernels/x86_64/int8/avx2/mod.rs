@@ -1,6 +1,7 @@
 //! The AVX2 level: the portable kernels with inner loops of its own, and those without compiled for AVX2.
 
 mod add;
+mod depthwise_conv2d;
 mod loops;
 mod packed;
 
@@ -23,7 +24,7 @@ pub(in crate::kernels) const KERNELS: Kernels = Kernels {
     level: Level::Avx2,
     conv2d,
     dense: |args| portable::dense::run(args, conv2d),
-    depthwise_conv2d: |args| portable::depthwise_conv2d::run(args, &LOOPS),
+    depthwise_conv2d: depthwise_conv2d::depthwise_conv2d,
     max_pool2d,
     avg_pool2d,
     add: add::add,
