@@ -54,7 +54,7 @@ fn headers_are_cpp(folder: &Path, networks: &[Lowered]) {
 #[test]
 fn sanitizers_find_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let networks = lower_all(folder.path(), 100 << 10, &Options { scratch: Scratch::Caller, ..with_test() });
+    let networks = lower_all(folder.path(), 30 << 10, &Options { scratch: Scratch::Caller, ..with_test() });
     let flags = ["-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-funsigned-char"];
     let driver = driver("gcc", &flags, folder.path(), &networks);
     check_all(&driver, &networks, 2);
@@ -69,7 +69,7 @@ fn clang_has_no_warnings() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let options = Options { scratch: Scratch::Caller, with_main: true, ..with_test() };
-    let networks = lower_all(folder.path(), 100 << 10, &options);
+    let networks = lower_all(folder.path(), 30 << 10, &options);
     let sources: Vec<String> = networks.iter().map(Lowered::source).collect();
     compile("clang", &[WARNINGS, &["-O1", "-DNETKIT_AOT_MAIN"]].concat(), folder.path(), &sources);
 }
