@@ -31,13 +31,13 @@ pub fn packed_row_elems(outputs: usize, k: usize) -> usize {
 /// The least and the most elements of scratch with which [`Conv2d`](super::Conv2d) with packed weights needs fewer products,
 /// besides those of [`conv2d_scratch_elems`]; none where its geometry does not suit that.
 pub fn spare_scratch_elems(window: &Window) -> Option<(usize, usize)> {
-    if cfg!(feature = "simd") { portable::winograd::scratch_elems(window) } else { None }
+    portable::winograd::scratch_elems(window)
 }
 
 /// Whether a convolution with packed weights and so many elements of scratch uses Winograd's method, whose packed weights are
 /// others: [`packed_winograd_elems`] elements, written by [`pack_winograd`].
 pub fn is_winograd(window: &Window, scratch_elems: usize) -> bool {
-    cfg!(feature = "simd") && portable::winograd::tiles_at_once(window, scratch_elems) > 0
+    portable::winograd::tiles_at_once(window, scratch_elems) > 0
 }
 
 /// See [`is_winograd`].

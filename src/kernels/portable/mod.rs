@@ -29,16 +29,16 @@ pub mod packed;
 pub(super) mod panel;
 pub mod softmax;
 pub(super) mod tile;
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub mod winograd;
-#[cfg(not(feature = "simd"))]
+#[cfg(not(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[path = "winograd/absent.rs"]
 pub mod winograd;
 
 use crate::kernels::{Activation, Kernels, Level};
 use panel::{Ends, MEDIUM, NARROW, Panel, Span, WIDE, transpose_part};
 use tile::{DepthwiseLoops, InnerLoops, Line, OUTPUTS, ProductLoops, Rows, SINGLE_OUTPUTS, Weights};
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use winograd::WinogradLoops;
 
 /// The portable level.
@@ -65,7 +65,7 @@ static PORTABLE: InnerLoops = InnerLoops {
     // As many rows as keep eight vectors of sums.
     products: [product::<WIDE, 1>(), product::<MEDIUM, 2>(), product::<NARROW, 4>()],
     depthwise: [depthwise::<WIDE>(), depthwise::<MEDIUM>(), depthwise::<NARROW>()],
-    #[cfg(feature = "simd")]
+    #[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
     winograd: WinogradLoops { input: winograd::input_tile::<4>, output: winograd::output_tile::<4> },
     activate,
 };

@@ -17,7 +17,7 @@ use core::hint::black_box;
 
 use crate::kernels::args::Activation;
 use crate::kernels::portable::panel::{Ends, Panel, Span};
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::kernels::portable::winograd::WinogradLoops;
 
 /// Outputs whose weights are read in place at the same time, and when there is one row only.
@@ -136,7 +136,7 @@ pub(in crate::kernels) struct InnerLoops {
     /// For blocks of channels, the widest first.
     pub(in crate::kernels) depthwise: [DepthwiseLoops; 3],
     /// For convolutions of 3 x 3.
-    #[cfg(feature = "simd")]
+    #[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::kernels) winograd: WinogradLoops,
     /// Any activation, elementwise.
     pub(in crate::kernels) activate: fn(&mut [f32], Activation),

@@ -1,4 +1,4 @@
-//! In place of Winograd's method in builds without `simd`, which pack no weights.
+//! In place of Winograd's method in builds for microcontrollers, whose stack is too small for it, and in those without `simd`.
 
 use crate::kernels::args::{Conv2d, Epilogue, Filters};
 use crate::kernels::portable::tile::InnerLoops;
