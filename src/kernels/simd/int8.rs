@@ -399,17 +399,17 @@ macro_rules! tiles {
         #[target_feature(enable = $feature)]
         unsafe fn products<const R: usize, const V: usize>(tile: &Tile<'_>, all_sums: &mut TileSums) {
             let mut sums = [[$zero(); V]; R];
-            let mut rows = [tile.staged.0.as_ptr().cast::<$elem>(); R];
+            let mut rows = [tile.staged.as_ptr().cast::<$elem>(); R];
             let mut weights = tile.weights.as_ptr();
             // Arrays have the alignment of one element.
             // SAFETY: weights, offsets and the windows of all pixels are as long as these loops go.
             unsafe {
                 for r in 0..R {
-                    rows[r] = rows[r].add(tile.starts[r]);
+                    rows[r] = rows[r].add(tile.starts.of(tile.first + r));
                     for v in 0..V {
                         sums[r][v] = match tile.offsets {
                             Some(offsets) => cast(offsets.as_ptr().cast::<[i8; 4 * $lanes]>().add(v).read()),
-                            None => cast(all_sums[r].as_ptr().cast::<[i32; $lanes]>().add(v).read()),
+                            None => cast(all_sums.as_ptr().cast::<[i32; $lanes]>().add(r * V + v).read()),
                         };
                     }
                 }
@@ -433,12 +433,67 @@ macro_rules! tiles {
                 }
                 for r in 0..R {
                     for v in 0..V {
-                        all_sums[r].as_mut_ptr().cast::<[i32; $lanes]>().add(v).write(cast(sums[r][v]));
+                        all_sums.as_mut_ptr().cast::<[i32; $lanes]>().add(r * V + v).write(cast(sums[r][v]));
                     }
                 }
             }
         }
     };
+}
+
+/// `PackedLoops::finish` of one instruction set, for panels of two blocks of channels whose `tables` and `all_codes` exist.
+macro_rules! panel_finish {
+    ($feature:literal) => {
+        /// Must be reached through `KERNELS` of this level only.
+        const FINISH: PanelFinish = PanelFinish {
+            // SAFETY: only the kernels of this level name these loops, and they run where the processor was seen to have the
+            // feature.
+            tables: |requantize, first, _, tables| unsafe { panel_tables(requantize, first, tables) },
+            // SAFETY: see above.
+            codes: |tables, sums, codes| unsafe { panel_codes(tables, sums, codes) },
+        };
+
+        #[target_feature(enable = $feature)]
+        fn panel_tables(requantize: &Requantize<'_>, first: usize, panel_tables: &mut PanelTables) -> bool {
+            let outputs = requantize.bias.len() - first;
+            for (block, to) in panel_tables.blocks.iter_mut().enumerate() {
+                let Some(tables) = tables(requantize, first + block_start(outputs, block)) else { return false };
+                *to = tables;
+            }
+            true
+        }
+
+        #[target_feature(enable = $feature)]
+        fn panel_codes(tables: &PanelTables, sums: &mut TileSums, codes: &mut Codes<'_>) {
+            for (block, tables) in tables.blocks.iter().enumerate() {
+                let start = block_start(codes.outputs, block);
+                let mut block_sums: Sums = [[0; BLOCK]; STRIP];
+                for (to, sums) in block_sums.iter_mut().zip(sums.as_chunks::<WIDTH>().0) {
+                    if let Some(sums) = sums.get(start..).and_then(|sums| sums.first_chunk()) {
+                        *to = *sums;
+                    }
+                }
+                let mut pixels = codes.pixels;
+                if codes.pooled {
+                    let [a, b, c, d, ..] = block_sums;
+                    for i in 0..BLOCK {
+                        block_sums[0][i] = a[i].max(b[i]).max(c[i].max(d[i]));
+                    }
+                    pixels = 1;
+                }
+                let output = codes.output.get_mut(start..).unwrap_or_default();
+                all_codes(tables, &block_sums, pixels, output, codes.pitch);
+            }
+        }
+    };
+}
+
+/// Where a block of channels starts in a panel that has so many outputs: the second one overlaps the first rather than reach
+/// past the end.
+#[cfg(feature = "simd")]
+#[inline(always)]
+pub(in crate::kernels) fn block_start(outputs: usize, block: usize) -> usize {
+    (block * BLOCK).min(outputs.saturating_sub(BLOCK))
 }
 
 /// Writes the codes of the first `count` pixels, which are `pitch` elements apart.
@@ -462,6 +517,6 @@ pub(in crate::kernels) fn store<const N: usize>(
     }
 }
 
-#[cfg(feature = "simd")]
-pub(in crate::kernels) use tiles;
 pub(in crate::kernels) use {dot, inner_loops, stage, taps};
+#[cfg(feature = "simd")]
+pub(in crate::kernels) use {panel_finish, tiles};

@@ -1,9 +1,5 @@
-//! Convolutions with `sdot`, which adds four products of i8 to each of four sums of 32 bits.
-//!
-//! ```text
-//! packed weights      quads of k of 16 outputs, each meeting a quad of a row in all lanes
-//! weights in place    a vector of k of four outputs, four rows at a time
-//! ```
+//! Convolutions with `sdot`, which adds four products of i8 to each of four sums of 32 bits: with weights in place, a vector of k of
+//! four outputs and four rows at a time. `packed.rs` has those with packed weights.
 //!
 //! Rows are the codes themselves, where pixels follow each other in the input not even gathered. What their zero point
 //! contributes is the same for all pixels: it is subtracted with the sum of the weights,
@@ -14,36 +10,20 @@ use core::arch::asm;
 
 use bytemuck::{cast, cast_slice_mut};
 
-use super::neon;
+use super::{neon, packed};
 use crate::kernels::Level;
 use crate::kernels::int8::portable::conv2d::{blocks, has_code_tables, store_sums};
 use crate::kernels::int8::portable::gather::{Gather, gather, is_pointwise};
-use crate::kernels::int8::portable::packed::{PackedForm, PackedLoops, Tile, TileSums};
-use crate::kernels::int8::portable::staged::{Buffer, Staging, stage};
-use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, STRIP, Sums};
+use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, STRIP};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
-use crate::kernels::simd::int8::tiles;
 
 /// Elements of a vector.
 const LANES: usize = 16;
-/// Elements whose products `sdot` adds up.
-const QUAD: usize = 4;
 /// Rows and outputs of a tile.
 const TILE: usize = 4;
 
 /// The inner loops of NEON, and packed weights for `sdot`.
-const LOOPS: InnerLoops = InnerLoops { packed: Some(QUADS), ..neon::LOOPS };
-
-/// Packed weights for products of codes in fours.
-const QUADS: PackedLoops = PackedLoops {
-    form: &PackedForm::SIGNED_QUADS,
-    elem_bytes: 1,
-    // SAFETY: only the kernels of this level name these loops, and they run where the processor was seen to have the feature.
-    stage: |staging, buffer| unsafe { all_rows(staging, buffer) },
-    // SAFETY: see above.
-    products: |tile, sums| unsafe { all_tiles(tile, sums) },
-    finish: None,
-};
+const LOOPS: InnerLoops = InnerLoops { packed: Some(packed::QUADS), ..neon::LOOPS };
 
 /// The level with `sdot`. Must be reached through [`int8::table`](crate::kernels::int8::table) only.
 pub(in crate::kernels) static KERNELS: Kernels = Kernels {
@@ -93,32 +73,6 @@ fn conv2d(args: &mut Conv2d<'_>) {
             store_sums(args, &LOOPS, &sums, start..start + count, first);
         }
     }
-}
-
-#[target_feature(enable = "neon")]
-fn all_rows(staging: &Staging<'_>, buffer: &mut Buffer) {
-    stage::<i8>(staging, cast_slice_mut(&mut buffer.0));
-}
-
-tiles!("neon,dotprod", i8, 4, 4, [4], zero, broadcast, cast, add_quads);
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn zero() -> int32x4_t {
-    vdupq_n_s32(0)
-}
-
-/// A quad of a row in all lanes.
-#[inline]
-#[target_feature(enable = "neon")]
-fn broadcast(quad: i32) -> int32x4_t {
-    vdupq_n_s32(quad)
-}
-
-#[inline]
-#[target_feature(enable = "neon,dotprod")]
-fn add_quads(sums: int32x4_t, x: int32x4_t, w: int32x4_t) -> int32x4_t {
-    add_products(sums, cast(x), cast(w))
 }
 
 /// Products of some rows of codes and of the weights of a block of outputs.
@@ -292,7 +246,7 @@ fn lane_sums(vectors: [int32x4_t; TILE]) -> [i32; TILE] {
 /// `sums[i] += x[4 i] * w[4 i] + ... + x[4 i + 3] * w[4 i + 3]`. The intrinsic is not stable yet.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-fn add_products(mut sums: int32x4_t, x: int8x16_t, w: int8x16_t) -> int32x4_t {
+pub(super) fn add_products(mut sums: int32x4_t, x: int8x16_t, w: int8x16_t) -> int32x4_t {
     // SAFETY: computes with registers only, with an instruction of the feature.
     unsafe {
         asm!(

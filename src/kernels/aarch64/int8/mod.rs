@@ -3,3 +3,5 @@
 #[cfg(feature = "simd")]
 pub(in crate::kernels) mod dotprod;
 pub(in crate::kernels) mod neon;
+#[cfg(feature = "simd")]
+mod packed;

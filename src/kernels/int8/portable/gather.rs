@@ -210,7 +210,7 @@ fn gather_row<T: Gathered>(gather: &Gather<'_>, [rows, columns]: [Taps; 2], out:
 
 /// Writes what stands for the inputs into a slice of the same length.
 #[inline(always)]
-pub(super) fn widen<T: Gathered>(codes: &[i8], zero_point: i16, out: &mut [T]) {
+pub(in crate::kernels) fn widen<T: Gathered>(codes: &[i8], zero_point: i16, out: &mut [T]) {
     for (out, &code) in out.iter_mut().zip(codes) {
         *out = T::of(code, zero_point);
     }

@@ -11,14 +11,12 @@
 //!
 //! The input under a few output pixels is `staged.rs`; then each panel meets it, a tile of pixels at a time.
 
-use core::array;
 use core::iter;
 use core::ops::Range;
 
-use super::conv2d::{POOLED, store_strip};
-use super::finish::Finish;
-use super::staged::{Buffer, Staging, Strip, Strips};
-use super::tile::{BLOCK, InnerLoops, STRIP, Sums};
+use super::conv2d::POOLED;
+use super::staged::{STAGED_BYTES, Staging, Starts, Strip, Strips};
+use super::tile::{InnerLoops, Tables};
 use crate::kernels::Filters;
 use crate::kernels::int8::{Conv2d, Requantize};
 
@@ -32,8 +30,13 @@ pub(in crate::kernels) const MAX_WIDTH: usize = 4 * WIDTH;
 pub(in crate::kernels) const TILE: usize = 6;
 /// What runs are a multiple of, in elements.
 const QUAD: usize = 4;
-/// Fewest pixels that pay for packing.
+/// Fewest pixels that pay for packing ...
 const MIN_PIXELS: usize = 4;
+/// ... unless the weights stay in the second-level cache from run to run, and make a whole panel: then it is how they are read
+/// that takes the time.
+const MAX_BYTES_OF_FEW_PIXELS: usize = 256 * 1024;
+/// Weights in bytes that stay in the second-level cache while all strips of pixels pass.
+const MAX_GROUP_BYTES: usize = 512 * 1024;
 
 /// How weights are packed. Apart from the loops, so that loading a model does not need the kernels.
 pub(in crate::kernels) struct PackedForm {
@@ -67,29 +70,39 @@ impl PackedForm {
 /// The inner loops for packed weights of one form.
 pub(in crate::kernels) struct PackedLoops {
     pub(in crate::kernels) form: &'static PackedForm,
+    /// Fewest pixels for which packed weights are faster than those in place.
+    pub(in crate::kernels) min_pixels: usize,
     /// Bytes of an element of a staged row.
     pub(in crate::kernels) elem_bytes: usize,
     /// See [`stage`](super::staged::stage).
-    pub(in crate::kernels) stage: fn(&Staging<'_>, &mut Buffer),
+    pub(in crate::kernels) stage: fn(&Staging<'_>, &mut [i16]),
     /// Computes the sums of a tile, or adds to them.
     pub(in crate::kernels) products: fn(&Tile<'_>, &mut TileSums),
-    /// Finishing whole panels; nothing where blocks of channels are finished as everywhere.
-    pub(in crate::kernels) finish: Option<PanelFinish>,
+    pub(in crate::kernels) finish: PanelFinish,
 }
 
 /// From the sums of a panel to codes.
 pub(in crate::kernels) struct PanelFinish {
-    /// The tables of a panel of so many outputs from `first` on, past the last one as well; nothing where channels do not fit
-    /// the form.
-    pub(in crate::kernels) tables: fn(&Requantize<'_>, first: usize, width: usize) -> Option<PanelTables>,
+    /// Writes the tables of a panel of so many outputs from `first` on, which may end past the last one; false where channels
+    /// do not fit the form.
+    pub(in crate::kernels) tables: fn(&Requantize<'_>, first: usize, width: usize, &mut PanelTables) -> bool,
     /// Writes the codes of some pixels, or of the largest sums of four if pooled.
-    pub(in crate::kernels) codes: fn(&PanelTables, &TileSums, Codes<'_>),
+    pub(in crate::kernels) codes: fn(&PanelTables, &mut TileSums, &mut Codes<'_>),
 }
 
 /// What [`PanelFinish`] needs for a panel, in the form of the level that made it.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(in crate::kernels) struct PanelTables(pub(in crate::kernels) [[i32; 16]; 28]);
+pub(in crate::kernels) struct PanelTables {
+    /// For two blocks of channels.
+    pub(in crate::kernels) blocks: [Tables; 2],
+    /// For all channels.
+    pub(in crate::kernels) wide: [[i32; 16]; 28],
+}
+
+impl PanelTables {
+    const EMPTY: Self = Self { blocks: [Tables::EMPTY; 2], wide: [[0; 16]; 28] };
+}
 
 /// Where codes go.
 pub(in crate::kernels) struct Codes<'a> {
@@ -105,14 +118,16 @@ pub(in crate::kernels) struct Codes<'a> {
     pub(in crate::kernels) pooled: bool,
 }
 
-/// The sums of a tile.
-pub(in crate::kernels) type TileSums = [[i32; MAX_WIDTH]; TILE];
+/// The sums of a tile: the outputs of the panel of one pixel after the other.
+pub(in crate::kernels) type TileSums = [i32; TILE * MAX_WIDTH];
 
 /// Some pixels and a panel of weights.
 pub(in crate::kernels) struct Tile<'a> {
-    pub(in crate::kernels) staged: &'a Buffer,
-    /// Where the windows of the pixels start, in elements.
-    pub(in crate::kernels) starts: [usize; TILE],
+    pub(in crate::kernels) staged: &'a [i16],
+    /// Where the windows of the strip's pixels start.
+    pub(in crate::kernels) starts: &'a Starts,
+    /// The first pixel, and their number.
+    pub(in crate::kernels) first: usize,
     pub(in crate::kernels) pixels: usize,
     pub(in crate::kernels) kernel_rows: usize,
     /// Elements from one staged row to the next.
@@ -131,12 +146,10 @@ impl Tile<'_> {
     #[allow(dead_code, reason = "for loops without checks")]
     #[inline(always)]
     pub(in crate::kernels) fn is_inside(&self, elem_bytes: usize) -> bool {
-        let starts = self.starts.get(..self.pixels).unwrap_or_default();
-        let last = starts.iter().fold(0, |last, &start| start.max(last));
+        let Some(last) = self.starts.last_of(self.first, self.pixels) else { return false };
         let reach = last + self.kernel_rows.saturating_sub(1) * self.pitch + self.run;
-        self.pixels > 0
-            && starts.len() == self.pixels
-            && reach * elem_bytes <= size_of::<Buffer>()
+        (1..=TILE).contains(&self.pixels)
+            && reach * elem_bytes <= size_of_val(self.staged)
             && self.width <= MAX_WIDTH
             && self.kernel_rows * self.run * self.width <= self.weights.len()
             && self.offsets.is_none_or(|offsets| offsets.len() == self.width * size_of::<i32>())
@@ -145,10 +158,9 @@ impl Tile<'_> {
 
 /// Packed bytes of `outputs` filters of so many rows over `pixels` pixels or rows; 0 where packing brings nothing.
 pub fn bytes(pixels: usize, outputs: usize, rows: usize, row_elems: usize) -> usize {
-    if pixels < MIN_PIXELS || outputs == 0 {
-        return 0;
-    }
-    panel_bytes(1, rows, row_elems).saturating_mul(outputs.div_ceil(WIDTH)).saturating_add(LINE)
+    let bytes = panel_bytes(1, rows, row_elems).saturating_mul(outputs.div_ceil(WIDTH)).saturating_add(LINE);
+    let pays_for_few = pixels > 0 && outputs >= MAX_WIDTH && bytes <= MAX_BYTES_OF_FEW_PIXELS;
+    if outputs > 0 && (pixels >= MIN_PIXELS || pays_for_few) { bytes } else { 0 }
 }
 
 /// Bytes of a panel of so many blocks.
@@ -157,11 +169,11 @@ fn panel_bytes(blocks: usize, rows: usize, row_elems: usize) -> usize {
     weights.saturating_add(size_of::<i32>()).saturating_mul(blocks * WIDTH)
 }
 
-/// First output and blocks of every panel.
-fn panels(form: &PackedForm, outputs: usize) -> impl Iterator<Item = (usize, usize)> {
-    let (mut first, mut blocks) = (0, form.blocks);
+/// First output and blocks of every panel of these outputs, the first of which begins one of the widest panels.
+fn panels(form: &PackedForm, outputs: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let (mut first, mut blocks) = (outputs.start, form.blocks);
     iter::from_fn(move || {
-        let left = outputs.saturating_sub(first).div_ceil(WIDTH);
+        let left = outputs.end.saturating_sub(first).div_ceil(WIDTH);
         while blocks > left.max(1) {
             blocks /= 2;
         }
@@ -181,7 +193,7 @@ pub(in crate::kernels) fn pack(
     let Some((line, mut rest)) = packed.split_at_mut_checked(LINE) else { return };
     line.fill(0);
     let Some(form) = form.filter(|_| requantize.weight_zero_point == 0) else { return };
-    for (first, blocks) in panels(form, requantize.bias.len()) {
+    for (first, blocks) in panels(form, 0..requantize.bias.len()) {
         let Some((panel, others)) = rest.split_at_mut_checked(panel_bytes(blocks, filters.rows, filters.row_elems))
         else {
             return;
@@ -237,40 +249,60 @@ fn pack_filter(
 /// Computes a convolution with packed weights; false, with nothing computed, where they have another form or there are none.
 pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops) -> bool {
     let Some(packed_loops) = loops.packed.as_ref().filter(|_| cfg!(feature = "simd")) else { return false };
-    if args.packed.first() != Some(&(packed_loops.form.number as i8)) {
+    let pixels = args.window.out_h as usize * args.window.out_w as usize;
+    if args.packed.first() != Some(&(packed_loops.form.number as i8)) || pixels < packed_loops.min_pixels {
         return false;
     }
-    let capacity = size_of::<Buffer>() / packed_loops.elem_bytes;
+    let capacity = STAGED_BYTES / packed_loops.elem_bytes;
     let Some(strips) = Strips::new(&args.window, args.pooled, capacity) else { return false };
-    let mut buffer = Buffer::new();
-    let window = args.window;
-    for strip in strips.all(&window) {
-        all_panels(args, loops, packed_loops, &strip, &mut buffer);
+    let requantize = args.requantize;
+    let mut ending = Ending::new(packed_loops, &requantize);
+    // Filling a buffer takes longer than a small layer.
+    if strips.elems(&args.window) <= capacity / 8 {
+        all_groups(args, &mut ending, strips, &mut [0; STAGED_BYTES / 8 / size_of::<i16>()]);
+    } else {
+        all_groups(args, &mut ending, strips, &mut [0; STAGED_BYTES / size_of::<i16>()]);
     }
     true
 }
 
-/// All outputs of a strip of pixels.
-#[inline(never)]
-fn all_panels(
-    args: &mut Conv2d<'_>,
-    loops: &'static InnerLoops,
-    packed: &'static PackedLoops,
-    strip: &Strip,
-    buffer: &mut Buffer,
-) {
-    let (window, requantize) = (args.window, args.requantize);
+/// All pixels, for one group of panels after the other.
+fn all_groups(args: &mut Conv2d<'_>, ending: &mut Ending<'_>, strips: Strips, buffer: &mut [i16]) {
+    let window = args.window;
     let (outputs, row_elems) = (args.requantize.bias.len(), window.kernel_w as usize * window.in_c as usize);
+    let widest = panel_bytes(ending.packed.form.blocks, window.kernel_h as usize, row_elems);
+    let panels = (MAX_GROUP_BYTES / widest.max(1)).max(1);
+    let group = panels * ending.packed.form.blocks * WIDTH;
+    for first in (0..outputs).step_by(group) {
+        for strip in strips.all(&window) {
+            some_panels(args, ending, first..outputs.min(first + group), &strip, buffer);
+        }
+    }
+}
+
+/// Some outputs of a strip of pixels.
+#[inline(never)]
+fn some_panels(
+    args: &mut Conv2d<'_>,
+    ending: &mut Ending<'_>,
+    outputs: Range<usize>,
+    strip: &Strip,
+    buffer: &mut [i16],
+) {
+    let (window, packed) = (args.window, ending.packed);
+    let row_elems = window.kernel_w as usize * window.in_c as usize;
     let (kernel_h, run) = (window.kernel_h as usize, row_elems.next_multiple_of(QUAD));
-    let mut rest = args.packed.get(LINE..).unwrap_or_default();
+    let before = panel_bytes(1, kernel_h, row_elems) * (outputs.start / WIDTH);
+    let mut rest = args.packed.get(LINE + before..).unwrap_or_default();
     // The first row of the kernel whose input is staged.
     let mut staged = None;
-    let mut sums = [[0; MAX_WIDTH]; TILE];
+    let starts = strip.starts(&strip.staging(args, 0, strip.kernel_rows.min(kernel_h)));
+    let mut sums = [0; TILE * MAX_WIDTH];
     for (first, blocks) in panels(packed.form, outputs) {
         let width = blocks * WIDTH;
         let Some((panel, others)) = rest.split_at_checked(panel_bytes(blocks, kernel_h, row_elems)) else { return };
         let (offsets, weights) = panel.split_at(width * size_of::<i32>());
-        let ending = Ending::new(loops, packed, &requantize, (first, width), strip.pixels());
+        ending.prepare(first, width);
         for pixels in strip.tiles() {
             for row in (0..kernel_h).step_by(strip.kernel_rows) {
                 let kernel_rows = strip.kernel_rows.min(kernel_h - row);
@@ -281,7 +313,8 @@ fn all_panels(
                 }
                 let tile = Tile {
                     staged: buffer,
-                    starts: array::from_fn(|i| strip.start_of(&staging, pixels.start + i)),
+                    starts: &starts,
+                    first: pixels.start,
                     pixels: pixels.len(),
                     kernel_rows,
                     pitch: staging.width,
@@ -293,91 +326,71 @@ fn all_panels(
                 (packed.products)(&tile, &mut sums);
             }
             let pixels = strip.first_pixel + pixels.start..strip.first_pixel + pixels.end;
-            ending.store(args, packed.form, &sums, pixels, (first, width));
+            ending.store(args, &mut sums, pixels);
         }
         rest = others;
     }
 }
 
 /// How the sums of a panel become codes.
-#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
-enum Ending<'a> {
-    Panel(&'a PanelFinish, PanelTables),
-    Blocks([Finish<'a>; MAX_WIDTH / BLOCK]),
+struct Ending<'a> {
+    packed: &'static PackedLoops,
+    requantize: &'a Requantize<'a>,
+    /// The panel that this is for: its first output, and its width.
+    panel: (usize, usize),
+    tables: PanelTables,
+    has_tables: bool,
 }
 
 impl<'a> Ending<'a> {
-    /// For a panel of `width` outputs from `first` on, and so many pixels.
-    fn new(
-        loops: &'static InnerLoops,
-        packed: &'static PackedLoops,
-        requantize: &'a Requantize<'a>,
-        (first, width): (usize, usize),
-        pixels: usize,
-    ) -> Self {
-        let panel = packed.finish.as_ref();
-        match panel.and_then(|panel| Some((panel, (panel.tables)(requantize, first, width)?))) {
-            Some((panel, tables)) => Self::Panel(panel, tables),
-            None => Self::Blocks(array::from_fn(|block| {
-                let is_used = block < width / BLOCK;
-                let first = if is_used { first + block * BLOCK } else { requantize.bias.len() };
-                Finish::new(loops, requantize, first, pixels)
-            })),
+    fn new(packed: &'static PackedLoops, requantize: &'a Requantize<'a>) -> Self {
+        Self { packed, requantize, panel: (0, 0), tables: PanelTables::EMPTY, has_tables: false }
+    }
+
+    /// For a panel of `width` outputs from `first` on.
+    fn prepare(&mut self, first: usize, width: usize) {
+        if self.panel != (first, width) {
+            self.panel = (first, width);
+            self.has_tables = (self.packed.finish.tables)(self.requantize, first, width, &mut self.tables);
         }
     }
 
     /// Writes the codes of a tile, whose pixels are told.
-    fn store(
-        &self,
-        args: &mut Conv2d<'_>,
-        form: &PackedForm,
-        sums: &TileSums,
-        pixels: Range<usize>,
-        (first, width): (usize, usize),
-    ) {
-        let pitch = args.requantize.bias.len();
-        match self {
-            Self::Panel(panel, tables) => {
-                let pixel = if args.pooled { pixels.start / POOLED } else { pixels.start };
-                let codes = Codes {
-                    output: args.output.get_mut(pixel * pitch + first..).unwrap_or_default(),
-                    pitch,
-                    pixels: pixels.len(),
-                    width,
-                    outputs: width.min(pitch - first),
-                    pooled: args.pooled,
-                };
-                (panel.codes)(tables, sums, codes);
-            }
-            Self::Blocks(blocks) => {
-                let firsts = (first..pitch.min(first + width)).step_by(BLOCK);
-                for (block, (finish, at)) in blocks.iter().zip(firsts).enumerate() {
-                    let mut block_sums = sums_of_block(sums, block);
-                    if form.has_bias {
-                        without_bias(&mut block_sums, args.requantize.bias.get(at..).unwrap_or_default());
-                    }
-                    store_strip(finish, &block_sums, args.pooled, args.output, pixels.clone(), (at, pitch));
+    fn store(&self, args: &mut Conv2d<'_>, sums: &mut TileSums, pixels: Range<usize>) {
+        let (first, width) = self.panel;
+        let pitch = self.requantize.bias.len();
+        let pixel = if args.pooled { pixels.start / POOLED } else { pixels.start };
+        let mut codes = Codes {
+            output: args.output.get_mut(pixel * pitch + first..).unwrap_or_default(),
+            pitch,
+            pixels: pixels.len(),
+            width,
+            outputs: width.min(pitch - first),
+            pooled: args.pooled,
+        };
+        if self.has_tables {
+            (self.packed.finish.codes)(&self.tables, sums, &mut codes);
+        } else {
+            self.one_by_one(sums, codes);
+        }
+    }
+
+    /// Channel by channel, for any requantisation.
+    #[inline(never)]
+    fn one_by_one(&self, sums: &TileSums, codes: Codes<'_>) {
+        let mut pixels = sums.chunks(codes.width).take(codes.pixels);
+        let together = if codes.pooled { POOLED } else { 1 };
+        for output in codes.output.chunks_mut(codes.pitch).take(codes.pixels / together) {
+            let output = output.get_mut(..codes.outputs).unwrap_or_default();
+            output.fill(i8::MIN);
+            for sums in pixels.by_ref().take(together) {
+                for (i, (code, &sum)) in output.iter_mut().zip(sums).enumerate() {
+                    let channel = self.panel.0 + i;
+                    let bias = self.requantize.bias.get(channel).filter(|_| self.packed.form.has_bias);
+                    let sum = sum.wrapping_sub(bias.copied().unwrap_or_default());
+                    *code = self.requantize.output(channel, sum).max(*code);
                 }
             }
-        }
-    }
-}
-
-#[inline(always)]
-fn sums_of_block(sums: &TileSums, block: usize) -> Sums {
-    let mut block_sums = [[0; BLOCK]; STRIP];
-    for (to, sums) in block_sums.iter_mut().zip(sums) {
-        if let Some(sums) = sums.as_chunks().0.get(block) {
-            *to = *sums;
-        }
-    }
-    block_sums
-}
-
-fn without_bias(sums: &mut Sums, bias: &[i32]) {
-    for sums in sums {
-        for (sum, &bias) in sums.iter_mut().zip(bias) {
-            *sum = sum.wrapping_sub(bias);
         }
     }
 }

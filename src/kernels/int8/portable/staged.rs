@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::conv2d::POOLED;
-use super::gather::{Gathered, widen};
+use super::gather::Gathered;
 use super::packed::TILE;
 use super::tile::part;
 use crate::kernels::int8::Conv2d;
@@ -15,17 +15,8 @@ const MAX_PIXELS: usize = 48;
 /// Elements that a run, rounded up, reaches past the last row.
 const SLACK: usize = 3;
 
-/// Where rows are staged: 8 KiB.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(in crate::kernels) struct Buffer(pub(in crate::kernels) [i16; 4096]);
-
-impl Buffer {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self([0; 4096])
-    }
-}
+/// Most bytes that are staged at a time.
+pub(super) const STAGED_BYTES: usize = 8 * 1024;
 
 /// How the output is cut: into rectangles of so many rows and columns, each computed from so many rows of the kernel at a
 /// time. All rows of the kernel, unless that leaves no room for a tile of pixels; then a rectangle is one tile.
@@ -61,6 +52,13 @@ impl Strips {
             let rows = balanced(window.out_h as usize, rows, unit, unit);
             Some(Self { rows, columns, kernel_rows, pooled })
         })
+    }
+
+    /// Elements of the largest.
+    pub(super) fn elems(&self, window: &Window) -> usize {
+        let rows = window.step(self.rows - 1).saturating_add(self.kernel_rows);
+        let columns = window.step(self.columns - 1).saturating_add(window.kernel_w as usize);
+        rows.saturating_mul(columns).saturating_mul(window.in_c as usize).saturating_add(SLACK)
     }
 
     /// All strips, which cover the output.
@@ -145,17 +143,42 @@ impl Strip {
         }
     }
 
-    /// Where the window of a pixel starts.
+    /// Where the windows of the pixels start.
+    pub(super) fn starts(&self, staging: &Staging<'_>) -> Starts {
+        // Rows and columns that stay together.
+        let unit = if self.pooled { 2 } else { 1 };
+        let mut starts = Starts { all: [0; MAX_PIXELS], last: 0 };
+        starts.last = (self.rows - 1) * staging.line + (self.columns - 1) * staging.step;
+        let mut all = starts.all.iter_mut();
+        for y in (0..self.rows).step_by(unit) {
+            for x in (0..self.columns).step_by(unit) {
+                let corners = [(0, 0), (0, 1), (1, 0), (1, 1)];
+                for ((row, column), to) in corners.into_iter().take(unit * unit).zip(&mut all) {
+                    *to = (y + row) * staging.line + (x + column) * staging.step;
+                }
+            }
+        }
+        starts
+    }
+}
+
+/// Where the windows of the pixels of a strip start in the staged rows, in elements.
+pub(in crate::kernels) struct Starts {
+    all: [usize; MAX_PIXELS],
+    /// None is larger.
+    last: usize,
+}
+
+impl Starts {
+    /// Whether so many pixels from `first` on have a place here, all of them at or before the start that is returned.
     #[inline(always)]
-    pub(super) fn start_of(&self, staging: &Staging<'_>, pixel: usize) -> usize {
-        let (row, column) = if self.pooled {
-            let (block, corner) = (pixel / POOLED, pixel % POOLED);
-            let blocks = (self.columns / 2).max(1);
-            (block / blocks * 2 + corner / 2, block % blocks * 2 + corner % 2)
-        } else {
-            (pixel / self.columns, pixel % self.columns)
-        };
-        row * staging.line + column * staging.step
+    pub(super) fn last_of(&self, first: usize, pixels: usize) -> Option<usize> {
+        (first + pixels <= MAX_PIXELS).then_some(self.last)
+    }
+
+    #[inline(always)]
+    pub(in crate::kernels) fn of(&self, pixel: usize) -> usize {
+        self.all.get(pixel).copied().unwrap_or_default()
     }
 }
 
@@ -181,9 +204,9 @@ pub(in crate::kernels) struct Staging<'a> {
     line: usize,
 }
 
-/// Stages the rows.
+/// Stages the rows; `copy` writes what stands for some inputs, as [`widen`](super::gather::widen) does.
 #[inline(always)]
-pub(in crate::kernels) fn stage<T: Gathered>(staging: &Staging<'_>, out: &mut [T]) {
+pub(in crate::kernels) fn stage<T: Gathered>(staging: &Staging<'_>, out: &mut [T], copy: fn(&[i8], i16, &mut [T])) {
     let Staging { zero_point, left, inside, width, .. } = *staging;
     let padding = T::of(zero_point as i8, zero_point);
     let (rows, behind) = out.split_at_mut_checked(staging.rows * width).unwrap_or_default();
@@ -198,7 +221,7 @@ pub(in crate::kernels) fn stage<T: Gathered>(staging: &Staging<'_>, out: &mut [T
         let (before, rest) = out.split_at_mut_checked(left).unwrap_or_default();
         let (middle, after) = rest.split_at_mut_checked(inside).unwrap_or_default();
         before.fill(padding);
-        widen(codes, zero_point, middle);
+        copy(codes, zero_point, middle);
         after.fill(padding);
     }
     behind.iter_mut().take(SLACK).for_each(|elem| *elem = padding);

@@ -74,6 +74,10 @@ pub(in crate::kernels) struct RequantizeLoops {
 #[repr(C, align(32))]
 pub(in crate::kernels) struct Tables(pub(in crate::kernels) [[i32; 8]; TABLES_LEN]);
 
+impl Tables {
+    pub(super) const EMPTY: Self = Self([[0; 8]; TABLES_LEN]);
+}
+
 /// Vectors of 256 bits that the largest form takes.
 const TABLES_LEN: usize = if HAS_VECTORS { 10 } else { 0 };
 

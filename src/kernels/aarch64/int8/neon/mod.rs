@@ -24,7 +24,7 @@ use crate::kernels::int8::portable::finish::largest;
 use crate::kernels::int8::portable::gather::{self, Gather};
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, RequantizeLoops, STRIP, Sums, Windows};
 use crate::kernels::simd::int8::{dot, inner_loops, masks, stage, taps};
-use requantize::{all_codes, tables};
+pub(super) use requantize::{all_codes, tables};
 
 /// Rows that are multiplied by a panel at a time: their sums take 16 registers.
 const PANEL_ROWS: usize = 4;

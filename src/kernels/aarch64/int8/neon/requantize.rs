@@ -34,7 +34,7 @@ struct Form {
 
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+pub(in super::super) fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
     let channels = Channels::of(requantize, first)?;
     let shifts = vmovl_s8(cast(channels.shifts));
     Some(Tables(cast(Form {
@@ -51,7 +51,7 @@ pub(super) fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables
 
 /// Writes the codes of the first `count` pixels.
 #[target_feature(enable = "neon")]
-pub(super) fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
+pub(in super::super) fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
     let form: &Form = cast_ref(&tables.0);
     let codes =
         if form.is_plain[0] != 0 { codes::<true>(form, sums, count) } else { codes::<false>(form, sums, count) };

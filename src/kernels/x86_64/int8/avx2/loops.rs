@@ -106,12 +106,12 @@ impl Form {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
+pub(super) fn tables(requantize: &Requantize<'_>, first: usize) -> Option<Tables> {
     Channels::of(requantize, first).map(|channels| Tables(cast(Form::new(&channels, requantize))))
 }
 
 #[target_feature(enable = "avx2")]
-fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
+pub(super) fn all_codes(tables: &Tables, sums: &Sums, count: usize, output: &mut [i8], pitch: usize) {
     let form: &Form = cast_ref(&tables.0);
     let codes =
         if form.is_plain[0] != 0 { codes::<true>(form, sums, count) } else { codes::<false>(form, sums, count) };

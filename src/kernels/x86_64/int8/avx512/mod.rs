@@ -4,6 +4,7 @@ mod add;
 mod depthwise_conv2d;
 mod packed;
 mod requantize;
+mod row;
 
 use core::arch::x86_64::{
     __m256i, __m512i, _mm_add_epi32, _mm_setzero_si128, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_dpwssd_epi32,
@@ -60,7 +61,9 @@ fn add_up(vectors: [__m512i; 4]) -> [i32; 4] {
 }
 
 fn conv2d(args: &mut Conv2d<'_>) {
-    portable::conv2d::run(args, &LOOPS);
+    if !row::run(args) {
+        portable::conv2d::run(args, &LOOPS);
+    }
 }
 
 /// The AVX-512 level. Must be reached through [`int8::table`](crate::kernels::int8::table) only.

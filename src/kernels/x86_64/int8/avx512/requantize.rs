@@ -6,12 +6,12 @@
 
 use core::arch::x86_64::{
     __m512i, _mm_maskz_loadu_epi8, _mm512_add_epi32, _mm512_add_epi64, _mm512_adds_epi16, _mm512_and_si512,
-    _mm512_cmpgt_epi32_mask, _mm512_cvtepi8_epi32, _mm512_loadu_si512, _mm512_mask_blend_epi32,
-    _mm512_maskz_loadu_epi32, _mm512_max_epi8, _mm512_min_epi8, _mm512_mul_epi32, _mm512_packs_epi16,
-    _mm512_packs_epi32, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_sllv_epi32,
-    _mm512_sllv_epi64, _mm512_srai_epi32, _mm512_srav_epi32, _mm512_srav_epi64, _mm512_srli_epi64, _mm512_sub_epi32,
-    _mm512_sub_epi64,
+    _mm512_cmpeq_epi32_mask, _mm512_cmpgt_epi32_mask, _mm512_cvtepi8_epi32, _mm512_loadu_si512,
+    _mm512_mask_blend_epi32, _mm512_mask_sub_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epi8, _mm512_min_epi8,
+    _mm512_mul_epi32, _mm512_packs_epi16, _mm512_packs_epi32, _mm512_permutexvar_epi32, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_epi32,
+    _mm512_slli_epi64, _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srai_epi32, _mm512_srav_epi32, _mm512_srav_epi64,
+    _mm512_srli_epi64, _mm512_sub_epi32, _mm512_sub_epi64,
 };
 
 use bytemuck::{Pod, Zeroable};
@@ -50,7 +50,9 @@ impl Factors {
                 _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, shifts.as_ptr())),
             )
         };
-        let shift = _mm512_sub_epi32(_mm512_setzero_si512(), left);
+        // A factor of 0 has no shift, but any will do.
+        let none = _mm512_cmpeq_epi32_mask(multiplier, _mm512_setzero_si512());
+        let shift = _mm512_mask_sub_epi32(_mm512_set1_epi32(1), !none, _mm512_setzero_si512(), left);
         let one = _mm512_set1_epi32(1);
         // Shifts of -31 to -1, and multipliers up to 2^31 - 1 - 2^(r - 1).
         let half = _mm512_sllv_epi32(one, _mm512_sub_epi32(shift, one));
