@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput};
 use netkit::kernels::int8::Requantize;
-use netkit::kernels::{self, Activation, Epilogue, int8, supported_levels};
+use netkit::kernels::{self, Activation, Epilogue, Level, int8, supported_levels};
 use netkit::tensor::{Padding, Shape, Window};
 
 /// What one call of a kernel does.
@@ -24,28 +24,39 @@ impl Work {
 }
 
 /// Runs a float kernel at every level.
-pub fn f32(c: &mut Criterion, name: &str, work: Work, kernel: impl FnMut(&kernels::Kernels)) {
+pub fn f32(c: &mut Criterion, name: &str, work: Work, mut kernel: impl FnMut(&kernels::Kernels)) {
     let tables = supported_levels().map(|level| (level.name(), kernels::table(level)));
-    at_every_level(c, &format!("{name} f32"), work, tables, kernel);
+    at_every_level(c, &format!("{name} f32"), work, tables, |kernels| kernel(kernels));
 }
 
 /// Runs an int8 kernel at every level.
-pub fn int8(c: &mut Criterion, name: &str, work: Work, kernel: impl FnMut(&int8::Kernels)) {
-    let tables = supported_levels().map(|level| (level.name(), int8::table(level)));
-    at_every_level(c, &format!("{name} int8"), work, tables, kernel);
+pub fn int8(c: &mut Criterion, name: &str, work: Work, mut kernel: impl FnMut(&int8::Kernels)) {
+    int8_packed(c, name, work, |_| (), |kernels, ()| kernel(kernels));
 }
 
-fn at_every_level<K: 'static>(
+/// The same with weights that are packed for each level.
+pub fn int8_packed<P>(
     c: &mut Criterion,
     name: &str,
     work: Work,
-    tables: impl Iterator<Item = (&'static str, &'static K)>,
+    mut pack: impl FnMut(Level) -> P,
+    mut kernel: impl FnMut(&int8::Kernels, &P),
+) {
+    let tables = supported_levels().map(|level| (level.name(), (int8::table(level), pack(level))));
+    at_every_level(c, &format!("{name} int8"), work, tables, |(kernels, packed)| kernel(kernels, packed));
+}
+
+fn at_every_level<K>(
+    c: &mut Criterion,
+    name: &str,
+    work: Work,
+    tables: impl Iterator<Item = (&'static str, K)>,
     mut kernel: impl FnMut(&K),
 ) {
     let mut group = c.benchmark_group(name);
     group.throughput(work.throughput()).sample_size(20);
     for (level, kernels) in tables {
-        group.bench_function(level, |b| b.iter(|| kernel(kernels)));
+        group.bench_function(level, |b| b.iter(|| kernel(&kernels)));
     }
     group.finish();
 }
