@@ -5,8 +5,8 @@ mod common;
 use core::ops::Range;
 
 use netkit::plan::Event;
-use netkit::plan::steps::{Operand, Place, Step};
-use netkit::plan::{LayerFacts, MemoryPlan};
+use netkit::plan::steps::{Op, Operand, Place, Step};
+use netkit::plan::{CodePlan, LayerFacts, MemoryPlan};
 use netkit::{Error, Model, Network, Watcher};
 
 /// Whether one of the live tensors contains the operand.
@@ -24,6 +24,7 @@ fn steps_use_what_is_allocated_and_the_peak_is_the_largest_sum() {
         let Ok(plan) = MemoryPlan::of(&model) else { continue };
         let element_bytes = if model.is_quantized() { 1 } else { 4 };
         let (mut live, mut peak, mut steps): (Vec<Range<u32>>, u32, usize) = (Vec::new(), 0, 0);
+        let mut unused: Vec<Range<u32>> = Vec::new();
         let check = |step: &Step, live: &[Range<u32>]| {
             for operand in [&step.input, &step.output, &step.scratch] {
                 assert!(is_live(operand, element_bytes, live), "{name} {step:?}: {live:?}");
@@ -34,18 +35,45 @@ fn steps_use_what_is_allocated_and_the_peak_is_the_largest_sum() {
                 check(step, &live);
                 peak = peak.max(live.iter().map(|bytes| bytes.end - bytes.start).sum());
                 steps += 1;
+                unused.clear();
             }
             Event::Allocated(bytes) => {
+                unused.push(bytes.clone());
                 let overlaps = |other: &Range<u32>| other.start < bytes.end && bytes.start < other.end;
                 assert!(!live.iter().any(overlaps) && bytes.end as usize <= plan.activation_bytes, "{name}: {bytes:?}");
                 live.push(bytes);
             }
             Event::Released(bytes) => {
+                assert!(!unused.contains(&bytes), "{name}: no step runs while {bytes:?} are allocated");
                 live.remove(live.iter().position(|other| *other == bytes).expect("what is released was allocated"));
             }
         })
         .expect("plan");
         assert_eq!((peak as usize, steps), (plan.peak_live_bytes, plan.steps), "{name}");
+    }
+}
+
+/// The steps for generated code are the same, and only GRN has scratch memory.
+#[test]
+fn a_plan_for_code_has_the_same_steps_in_less_memory() {
+    for (name, bytes) in common::small_models(200 << 10) {
+        let model = Model::parse(&bytes).expect("valid");
+        let (Ok(plan), Ok(code)) = (MemoryPlan::of(&model), CodePlan::of(&model)) else { continue };
+        let mut own = Vec::new();
+        plan.for_each_step(&model, &mut |step| own.push(*step)).expect("plan");
+        let (mut steps, mut tables) = (vec![Step::default(); code.steps()], vec![0; code.table_bytes()]);
+        code.write(&model, &mut steps, &mut tables).expect("plan");
+        assert_eq!(own.len(), steps.len(), "{name}");
+        let element_bytes = if model.is_quantized() { 1 } else { 4 };
+        for (own, step) in own.iter().zip(&steps) {
+            let facts = |step: &Step| (step.op(), step.window, step.weights, step.quant, step.input.elems);
+            assert_eq!(facts(own), facts(step), "{name}");
+            assert_eq!(step.scratch.elems, if step.op() == Some(Op::Grn) { step.window.in_c } else { 0 }, "{name}");
+            for operand in [step.input, step.output, step.scratch] {
+                let end = operand.range().end * element_bytes;
+                assert!(operand.place() != Place::Arena || end <= plan.activation_bytes, "{name}: {step:?}");
+            }
+        }
     }
 }
 

@@ -9,6 +9,8 @@ use crate::source::{Source, fields};
 /// Names of the arrays and structures of a step with weights.
 pub(super) struct Channels {
     pub(super) bias: String,
+    /// The bias as the file has it.
+    pub(super) bias_at_edge: String,
     /// The structure `nk_channels`.
     pub(super) output: String,
     /// Whether a larger sum never has a smaller code: shifts to the left lose upper bits.
@@ -17,14 +19,24 @@ pub(super) struct Channels {
 
 impl Channels {
     /// Writes the tables of a step. What the zero points contribute to every sum goes into the bias; it wraps as the sums do.
-    pub(super) fn emit(at: &At<'_, '_>, filters: &[Vec<i8>], bias: &[i32], source: &mut Source) -> Result<Self, Error> {
+    /// At edges of the map it does not, so that a step with `edges` has both.
+    pub(super) fn emit(
+        at: &At<'_, '_>,
+        filters: &[Vec<i8>],
+        bias: &[i32],
+        edges: bool,
+        source: &mut Source,
+    ) -> Result<Self, Error> {
         let quant = &at.step.quant;
         let (input, weight) = (i64::from(quant.input_zero_point), i64::from(quant.weight_zero_point));
         let folded = filters.iter().zip(bias).map(|(filter, &bias)| {
             let sum: i64 = filter.iter().map(|&code| i64::from(code)).sum();
             (i64::from(bias) - input * sum + input * weight * filter.len() as i64) as i32
         });
-        let bias = source.array(at.name("bias"), &folded.collect::<Vec<i32>>());
+        let folded: Vec<i32> = folded.collect();
+        let is_same = !edges || folded == bias;
+        let bias_at_edge = if is_same { at.name("bias") } else { source.array(at.name("bias_at_edge"), bias) };
+        let bias = source.array(at.name("bias"), &folded);
         let (multipliers, shifts) = at.program.requantization(at.index)?;
         let keeps_order = shifts.iter().all(|&shift| shift <= 0);
         let output = fields(&[
@@ -32,7 +44,7 @@ impl Channels {
             ("shifts", source.array(at.name("shifts"), &shifts)),
             ("codes", codes(quant.min, quant.max, i32::from(quant.output_zero_point))),
         ]);
-        Ok(Self { bias, output, keeps_order })
+        Ok(Self { bias, bias_at_edge, output, keeps_order })
     }
 }
 

@@ -4,7 +4,7 @@ use super::At;
 use super::channels::{Channels, pool};
 use super::epilogue::epilogue;
 use super::filters::in_blocks;
-use super::window::window;
+use super::window::{has_edges, window};
 use crate::Error;
 use crate::program::pointer;
 use crate::source::Source;
@@ -15,8 +15,9 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
     if at.program.is_int8() {
         let (filters, bias) = at.program.int8_filters(at.index)?;
         fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
-        let channels = Channels::emit(at, &filters, bias, source)?;
+        let channels = Channels::emit(at, &filters, bias, has_edges(&at.step.window), source)?;
         fields.push(("bias", channels.bias));
+        fields.push(("bias_at_edge", channels.bias_at_edge));
         fields.push(("input_zero_point", at.step.quant.input_zero_point.to_string()));
         fields.push(("pool", pool(at)));
         fields.push(("keeps_order", u8::from(channels.keeps_order).to_string()));

@@ -15,6 +15,17 @@ pub(super) fn window_of(at: &At<'_, '_>, source: &mut Source) -> String {
     source.structure("nk_window", at.name("window"), &window_fields(&at.step.window))
 }
 
+/// Whether part of the window lies outside the map anywhere.
+pub(super) fn has_edges(w: &Window) -> bool {
+    let beyond = |out: u32, kernel: u32, pad: u32, input: u32| {
+        u64::from(out - 1) * u64::from(w.stride) + u64::from(kernel) > u64::from(input) + u64::from(pad)
+    };
+    w.pad_top > 0
+        || w.pad_left > 0
+        || beyond(w.out_h, w.kernel_h, w.pad_top, w.in_h)
+        || beyond(w.out_w, w.kernel_w, w.pad_left, w.in_w)
+}
+
 fn window_fields(w: &Window) -> [(&'static str, String); 11] {
     let values = [
         ("in_h", w.in_h),

@@ -15,8 +15,9 @@ extern "C" {
 #define @SYMBOL@_AOT_LOWERED 0
 
 @interface@
-/* Bytes of the model, and of the arena: what loading takes, which runs do not add to, and with room for packed weights and
- * for whatever else lies in the arena. They hold for pointers of 64 bits; with shorter ones a little less is enough. */
+/* Bytes of the model, and of the arena: what loading takes, which runs do not add to, and with room for packed
+ * weights and for whatever else lies in the arena. They hold for pointers of 64 bits; with shorter ones a little
+ * less is enough. */
 #define @SYMBOL@_AOT_NK_BYTES @bytes@
 #define @SYMBOL@_AOT_ARENA_BYTES_AFTER_LOAD @arena@
 #define @SYMBOL@_AOT_ARENA_BYTES_AFTER_FORWARD @arena@
@@ -37,7 +38,8 @@ static inline nk_status_t @symbol@_aot_load(nk_arena_t *arena, nk_model_t *model
     return nk_load_memory(@symbol@_aot_nk, @SYMBOL@_AOT_NK_BYTES, arena, model);
 }
 
-/* Computes the output, whose number of values is told in `count`, for an input of @SYMBOL@_AOT_INPUT_ELEMENTS values. */
+/* Computes the output, whose number of values is told in `count`, for an input of @SYMBOL@_AOT_INPUT_ELEMENTS
+ * values. */
 static inline nk_status_t @run@(const nk_model_t *model, nk_arena_t *arena, const @element@ *input, @element@ *output,
                                 uint32_t *count) {
     return @forward@(model, arena, input, @SYMBOL@_AOT_INPUT_ELEMENTS, output, @SYMBOL@_AOT_OUTPUT_ELEMENTS, count);

@@ -1,6 +1,6 @@
-/* @file@ as C, made by `netkit aot` @version@. Compiles as C99 with any compiler whose char has 8 bits, whose integers are
- * in two's complement and whose right shift keeps the sign; byte order, signedness of char and alignment do not matter.
- * No heap, no recursion, no arrays of variable length. */
+/* @file@ as C, made by `netkit aot` @version@. Compiles as C99 with any compiler whose char has 8 bits, whose
+ * integers are in two's complement and whose right shift keeps the sign; byte order, signedness of char and
+ * alignment do not matter. No heap, no recursion, no arrays of variable length. */
 #include "@header@"
 
 #include <limits.h>

@@ -15,8 +15,8 @@ extern "C" {
 /* Bytes that a run works in, input and output not counted. */
 #define @SYMBOL@_AOT_SCRATCH_BYTES @ram@
 
-@scratch@/* Computes the output for an input of @SYMBOL@_AOT_INPUT_ELEMENTS values. The two do not overlap. Not for two threads at
- * one time@threads@. */
+@scratch@/* Computes the output for an input of @SYMBOL@_AOT_INPUT_ELEMENTS values, which do not overlap. One run at a
+ * time@threads@. */
 void @run@(@scratch_parameter@const @element@ *input, @element@ *output);
 @selftest_declaration@
 #ifdef __cplusplus

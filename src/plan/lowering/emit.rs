@@ -196,19 +196,18 @@ impl Lowering<'_, '_> {
         if bytes == 0 {
             return self.push_weighted(step);
         }
-        let slot = self.allocate(bytes, away_from)?;
+        let slot = self.place(bytes, away_from)?;
         let size = self.elem_bytes();
-        step.scratch = Operand::new(Place::Arena, self.placement.first(slot) / size, bytes.div_ceil(size));
-        if let Some(spare) = self.spare_scratch(&step, slot) {
-            step.scratch = Operand::new(Place::Arena, spare.start / size, (spare.end - spare.start) / size);
-            self.free(slot);
-            self.sink.allocated(spare.clone());
-            self.push_weighted(step)?;
-            self.sink.released(spare);
-            return Ok(());
-        }
+        let needed = self.placement.first(slot)..self.placement.first(slot) + bytes;
+        let spare = self.spare_scratch(&step, slot);
+        // One range is told, the one that the step gets.
+        let told = spare.clone().unwrap_or(self.placement.range(slot));
+        let scratch = spare.unwrap_or(needed);
+        step.scratch = Operand::new(Place::Arena, scratch.start / size, (scratch.end - scratch.start).div_ceil(size));
+        self.placement.release(slot);
+        self.sink.allocated(told.clone());
         self.push_weighted(step)?;
-        self.free(slot);
+        self.sink.released(told);
         Ok(())
     }
 

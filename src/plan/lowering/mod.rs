@@ -227,13 +227,18 @@ impl<'m, 's> Lowering<'m, 's> {
 
     #[inline(never)]
     fn allocate(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
+        let slot = self.place(bytes, from)?;
+        self.sink.allocated(self.placement.range(slot));
+        Ok(slot)
+    }
+
+    /// Finds room that nobody is told of yet.
+    fn place(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
         let away_from = match from.home {
             Home::Arena(slot) => Some(slot),
             Home::Input | Home::Output => None,
         };
-        let slot = self.placement.allocate(bytes, away_from)?;
-        self.sink.allocated(self.placement.range(slot));
-        Ok(slot)
+        self.placement.allocate(bytes, away_from)
     }
 
     fn free(&mut self, slot: Slot) {

@@ -1,5 +1,5 @@
-/* Rows times a matrix: dense layers, and convolutions of single pixels. The filters lie in blocks of four whose elements
- * alternate; what does not fill a block follows one by one. */
+/* Rows times a matrix: dense layers, and convolutions of single pixels. The filters lie in blocks of four whose
+ * elements alternate; what does not fill a block follows one by one. */
 typedef struct {
     size_t rows, in_features, out_features;
     const float *weights, *bias;

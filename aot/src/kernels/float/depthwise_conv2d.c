@@ -1,4 +1,5 @@
-/* Convolution of each channel with a kernel of its own. The weights lie as a map of kernel height, width and channels. */
+/* Convolution of each channel with a kernel of its own. The weights lie as a map of kernel height, width and
+ * channels. */
 typedef struct {
     nk_window window;
     const float *weights, *bias;

@@ -1,5 +1,6 @@
-/* Global response normalisation, in place: each channel is scaled by its norm over all pixels, relative to the mean of these
- * norms. The squares are added up as double: a map has thousands of pixels, and float would lose the small ones. */
+/* Global response normalisation, in place: each channel is scaled by its norm over all pixels, relative to the
+ * mean of these norms. The squares are added up as double: a map has thousands of pixels, and float would lose the
+ * small ones. */
 static void nk_grn(float *data, size_t pixels, size_t channels, const float *gamma, const float *beta, float eps,
                    float *norms) {
     float mean = 0.0f;

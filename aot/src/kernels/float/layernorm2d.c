@@ -1,6 +1,7 @@
-/* Mean 0 and variance 1 over the channels of each pixel, then a scale and a shift for each channel, in place. The mean is
- * subtracted before anything is squared, so that one far from 0 does not cancel the variance. */
-static void nk_layernorm2d(float *data, size_t pixels, size_t channels, const float *gamma, const float *beta, float eps) {
+/* Mean 0 and variance 1 over the channels of each pixel, then a scale and a shift for each channel, in place. The
+ * mean is subtracted before anything is squared, so that one far from 0 does not cancel the variance. */
+static void nk_layernorm2d(float *data, size_t pixels, size_t channels, const float *gamma, const float *beta,
+                           float eps) {
     size_t p, c;
 
     for (p = 0; p < pixels; p++) {

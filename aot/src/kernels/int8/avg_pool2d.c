@@ -6,8 +6,8 @@ static int32_t nk_mean(int32_t sum, int32_t count) {
     return sum < 0 ? -((count / 2 - sum) / count) : (sum + count / 2) / count;
 }
 
-/* The mean of the codes under the window, of those inside the map; the zero point where there is none. Halves are rounded
- * away from the zero point. */
+/* The mean of the codes under the window, of those inside the map; the zero point where there is none. Halves are
+ * rounded away from the zero point. */
 static void nk_avg_pool2d(const nk_window *w, int32_t zero_point, const int8_t *input, int8_t *output) {
     const size_t channels = w->in_c;
     size_t y, x, row, column, c;

@@ -1,5 +1,6 @@
-/* Rows times a matrix: dense layers, and convolutions of single pixels. The filters lie in blocks of four whose elements
- * alternate; what does not fill a block follows one by one. The bias has the zero point of the input in it. */
+/* Rows times a matrix: dense layers, and convolutions of single pixels. The filters lie in blocks of four whose
+ * elements alternate; what does not fill a block follows one by one. The bias has the zero point of the input in
+ * it. */
 typedef struct {
     size_t rows, in_features, out_features;
     const int8_t *weights;
@@ -43,7 +44,7 @@ static void nk_dense(const nk_dense_step *s, const int8_t *input, int8_t *output
             }
         }
         for (o = whole; o < s->out_features; o++) {
-            const uint32_t sum = nk_dot(&taps, s->weights + o * n, (uint32_t)s->bias[o] + offset);
+            const uint32_t sum = nk_dot(&taps, 0, s->weights + o * n, (uint32_t)s->bias[o] + offset);
             output[o] = nk_requantize(&s->output, o, nk_signed(sum));
         }
         input += n;

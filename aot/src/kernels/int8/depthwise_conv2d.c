@@ -1,31 +1,14 @@
-/* Convolution of each channel with a kernel of its own, padded with the zero point. The weights lie as a map of kernel
- * height, width and channels; the bias has the zero point of the input in it. */
+/* Convolution of each channel with a kernel of its own, padded with the zero point. The weights lie as a map of
+ * kernel height, width and channels. */
 typedef struct {
     nk_window window;
     const int8_t *weights;
-    const int32_t *bias;
+    const int32_t *bias, *bias_at_edge; /* with and without the zero point of the input in it */
     int32_t input_zero_point;
     size_t pool;     /* 2: the largest of every 2 x 2 results is the output; else 1 */
     int keeps_order; /* a larger sum never has a smaller code */
     nk_channels output;
 } nk_depthwise_conv2d_step;
-
-/* Adds the products of what lies outside the map, which are in the bias with the opposite sign. */
-static void nk_depthwise_outside(const nk_depthwise_conv2d_step *s, const nk_place *place, size_t c, size_t lanes,
-                                 uint32_t *sums) {
-    const nk_window *w = &s->window;
-    const int8_t *weights = s->weights + c;
-    size_t row, column, lane;
-
-    for (row = 0; row < w->kernel_h; row++) {
-        for (column = 0; column < w->kernel_w; column++) {
-            for (lane = 0; nk_is_outside(place, row, column) && lane < lanes; lane++) {
-                sums[lane] += (uint32_t)(s->input_zero_point * weights[lane]);
-            }
-            weights += w->in_c;
-        }
-    }
-}
 
 /* Adds the products of four channels. */
 static void nk_depthwise_tile(const nk_window *w, const nk_place *place, const int8_t *x, const int8_t *weights,
@@ -51,38 +34,39 @@ static void nk_depthwise_tile(const nk_window *w, const nk_place *place, const i
     sums[3] = sum3;
 }
 
-/* Adds the products of one channel. */
-static uint32_t nk_depthwise_dot(const nk_window *w, const nk_place *place, const int8_t *x, const int8_t *weights,
-                                 uint32_t sum) {
+/* The same for any number of channels, with codes from which a zero point is subtracted. */
+static void nk_depthwise_any(const nk_window *w, const nk_place *place, int32_t zero_point, const int8_t *x,
+                             const int8_t *weights, size_t lanes, uint32_t *sums) {
     const size_t channels = w->in_c;
-    size_t row, column;
+    size_t row, column, lane;
 
     for (row = 0; row < place->rows.count; row++) {
         for (column = 0; column < place->columns.count; column++) {
-            sum += (uint32_t)((int32_t)x[column * channels] * weights[column * channels]);
+            for (lane = 0; lane < lanes; lane++) {
+                const size_t at = column * channels + lane;
+                sums[lane] += (uint32_t)((x[at] - zero_point) * weights[at]);
+            }
         }
         x += w->in_w * channels;
         weights += w->kernel_w * channels;
     }
-    return sum;
 }
 
 static void nk_depthwise_sums(const nk_depthwise_conv2d_step *s, const nk_place *place, size_t c, size_t lanes,
                               uint32_t *sums) {
     const nk_window *w = &s->window;
+    const int8_t *x = place->corner + c;
     const int8_t *weights = s->weights + (place->rows.first * w->kernel_w + place->columns.first) * w->in_c + c;
+    const int32_t *bias = place->is_at_edge ? s->bias_at_edge : s->bias;
     size_t i;
 
     for (i = 0; i < lanes; i++) {
-        sums[i] = (uint32_t)s->bias[c + i];
+        sums[i] = (uint32_t)bias[c + i];
     }
-    if (lanes == 4) {
-        nk_depthwise_tile(w, place, place->corner + c, weights, sums);
+    if (lanes == 4 && !place->is_at_edge) {
+        nk_depthwise_tile(w, place, x, weights, sums);
     } else {
-        sums[0] = nk_depthwise_dot(w, place, place->corner + c, weights, sums[0]);
-    }
-    if (place->is_cut && s->input_zero_point != 0) {
-        nk_depthwise_outside(s, place, c, lanes, sums);
+        nk_depthwise_any(w, place, place->is_at_edge ? s->input_zero_point : 0, x, weights, lanes, sums);
     }
 }
 

@@ -2,7 +2,7 @@
 typedef struct {
     nk_axis rows, columns;
     const int8_t *corner; /* the first element under it */
-    int is_cut;           /* part of it lies outside the map */
+    int is_at_edge;       /* part of it lies outside the map */
 } nk_place;
 
 static nk_place nk_place_at(const nk_window *w, const int8_t *input, size_t y, size_t x) {
@@ -11,13 +11,8 @@ static nk_place nk_place_at(const nk_window *w, const int8_t *input, size_t y, s
     place.rows = nk_rows_at(w, y);
     place.columns = nk_columns_at(w, x);
     place.corner = input + (place.rows.input * w->in_w + place.columns.input) * w->in_c;
-    place.is_cut = place.rows.count < w->kernel_h || place.columns.count < w->kernel_w;
+    place.is_at_edge = place.rows.count < w->kernel_h || place.columns.count < w->kernel_w;
     return place;
-}
-
-static int nk_is_outside(const nk_place *place, size_t row, size_t column) {
-    return row < place->rows.first || row - place->rows.first >= place->rows.count || column < place->columns.first ||
-           column - place->columns.first >= place->columns.count;
 }
 
 /* The largest of the values at one or at four places: convolutions that end with a max pool. */

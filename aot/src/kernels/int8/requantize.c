@@ -8,8 +8,8 @@ static int32_t nk_high_product(int32_t a, int32_t b) {
     return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
-/* x * multiplier * 2^(shift - 31), rounded twice: the product with halves up, then what a negative shift divides by with
- * halves away from zero. A positive shift comes first. */
+/* x * multiplier * 2^(shift - 31), rounded twice: the product with halves up, then what a negative shift divides
+ * by with halves away from zero. A positive shift comes first. */
 static int32_t nk_scaled(int32_t x, int32_t multiplier, int shift) {
     int32_t product, mask, threshold;
 

@@ -1,4 +1,5 @@
-/* Softmax in fixed point: exponentials with 31 fraction bits by range reduction and a polynomial, divided by their sum. */
+/* Softmax in fixed point: exponentials with 31 fraction bits by range reduction and a polynomial, divided by their
+ * sum. */
 typedef struct {
     size_t rows, features;
     int32_t multiplier;
@@ -15,8 +16,8 @@ static int32_t nk_saturated(int64_t x) {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
 
-/* exp(x) with 31 fraction bits of x in (-32, 0] with 26: a fraction in [-1/4, 0) goes through a polynomial around -1/8, and
- * each bit of the number of quarters below multiplies the result with its own exponential. */
+/* exp(x) with 31 fraction bits of x in (-32, 0] with 26: a fraction in [-1/4, 0) goes through a polynomial around
+ * -1/8, and each bit of the number of quarters below multiplies the result with its own exponential. */
 static int32_t nk_exp(int32_t x) {
     static const int32_t powers[7] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
     const int32_t quarter = (int32_t)1 << 24, start = 1895147668, third = 715827883;

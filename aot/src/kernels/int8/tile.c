@@ -1,5 +1,5 @@
-/* Adds to the sums of four filters, whose elements alternate in memory. Sums are unsigned because they wrap on their way
- * where the zero point in the bias is large; what they end with fits. */
+/* Adds to the sums of four filters, whose elements alternate in memory. Sums are unsigned because they wrap on
+ * their way where the zero point in the bias is large; what they end with fits. */
 static void nk_tile(const nk_taps *t, const int8_t *weights, uint32_t sums[4]) {
     const int8_t *input = t->input;
     uint32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
