@@ -1,8 +1,6 @@
 //! ARMv7E-M, and ARMv8-M with the DSP extension. The assembler for the latter knows these instructions by the name of the former
 //! only, unless the compiler is told of a processor.
 
-#![allow(unsafe_code, reason = "assembly")]
-
 use core::arch::{asm, naked_asm};
 
 use crate::kernels::int8::compact::machine::{GROUP, Machine, Quick, Rectangle, SIDE, half, place_of, set_pairs_tap};

@@ -8,6 +8,7 @@
 //!
 //! The loops are whole functions in assembly: the count of their instructions is that of this text, however the rest of the
 //! library is optimised. `scripts/budgets` counts them.
+#![expect(unsafe_code, reason = "assembly is beyond what the compiler can check")]
 
 #[cfg(arm_instructions = "dsp")]
 mod dsp;

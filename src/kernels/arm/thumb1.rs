@@ -1,7 +1,5 @@
 //! ARMv6-M, and ARMv8-M baseline.
 
-#![allow(unsafe_code, reason = "assembly")]
-
 use core::arch::naked_asm;
 
 use crate::kernels::int8::compact::machine::{

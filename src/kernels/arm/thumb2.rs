@@ -1,7 +1,5 @@
 //! ARMv7-M.
 
-#![allow(unsafe_code, reason = "assembly")]
-
 use core::arch::naked_asm;
 
 use crate::kernels::int8::compact::machine::{
