@@ -94,7 +94,13 @@ enum Expected {
 const NO_LAYER: u8 = u8::MAX;
 const NO_OFFSET: u32 = u32::MAX;
 /// No value was found: more than anything that is counted.
-const NOTHING: u64 = u64::MAX;
+const NOTHING: usize = usize::MAX;
+
+/// A value of an error, as large as an address can tell: processors of 32 bits have no use for more, and pay for it in each of the
+/// many places that make an error.
+const fn amount(value: u64) -> usize {
+    if value < NOTHING as u64 { value as usize } else { NOTHING - 1 }
+}
 
 /// An error with the place it was found at.
 ///
@@ -114,9 +120,9 @@ pub struct Error {
     /// Offset in the file in bytes, or `NO_OFFSET`.
     offset: u32,
     /// Value that was found, or `NOTHING`.
-    found: u64,
+    found: usize,
     /// Value that was expected; its relation to `found` is `expectation`.
-    expected: u64,
+    expected: usize,
     /// Field or quantity that is wrong, in the words of the format.
     field: &'static str,
     /// What to do or why, when field and values do not say it all.
@@ -147,25 +153,25 @@ impl Error {
 
     /// States the value that was found.
     pub const fn found(mut self, value: u64) -> Self {
-        self.found = value;
+        self.found = amount(value);
         self
     }
 
     /// States the only right value.
     pub const fn expected(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::Exactly, value);
+        (self.expectation, self.expected) = (Expected::Exactly, amount(value));
         self
     }
 
     /// States the least right value.
     pub const fn at_least(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::AtLeast, value);
+        (self.expectation, self.expected) = (Expected::AtLeast, amount(value));
         self
     }
 
     /// States the largest right value.
     pub const fn at_most(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::AtMost, value);
+        (self.expectation, self.expected) = (Expected::AtMost, amount(value));
         self
     }
 
@@ -221,12 +227,12 @@ impl Error {
 
     /// Bytes, elements or entries that would have been right; 0 when the error is not about an amount.
     pub const fn needed(&self) -> u64 {
-        self.expected
+        self.expected as u64
     }
 
     /// Bytes, elements or entries that were there; 0 when the error is not about an amount.
     pub const fn available(&self) -> u64 {
-        if self.found == NOTHING { 0 } else { self.found }
+        if self.found == NOTHING { 0 } else { self.found as u64 }
     }
 }
 
@@ -242,7 +248,7 @@ impl Error {
             out.write_str(if self.offset == NO_OFFSET { ": " } else { ", " })?;
         }
         if let Some(offset) = self.offset() {
-            write_all(out, &["byte "], Some(offset.into()))?;
+            write_all(out, &["byte "], Some(offset as usize))?;
             out.write_str(": ")?;
         }
         match (self.field, self.found, self.note) {
@@ -272,7 +278,7 @@ impl Error {
 }
 
 /// Writes texts, and a number behind them.
-fn write_all(out: &mut dyn fmt::Write, texts: &[&str], number: Option<u64>) -> fmt::Result {
+fn write_all(out: &mut dyn fmt::Write, texts: &[&str], number: Option<usize>) -> fmt::Result {
     for text in texts {
         out.write_str(text)?;
     }
@@ -296,7 +302,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-const _: () = assert!(size_of::<Error>() <= 24 + 4 * size_of::<usize>());
+const _: () = assert!(size_of::<Error>() <= 8 + 6 * size_of::<usize>());
 
 #[cfg(test)]
 mod tests {
@@ -306,9 +312,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole() {
-        for number in [0, 9, 10, 99, 100, 12_345, u64::from(u32::MAX), u64::MAX - 1] {
-            let error = Error::new(ErrorKind::Arena).field("bytes").found(number).at_most(u64::MAX);
-            assert_eq!(error.to_string(), std::format!("bytes is {number}, expected at most {}", u64::MAX));
+        for number in [0, 9, 10, 99, 100, 12_345, usize::MAX / 2, usize::MAX - 1] {
+            let error = Error::new(ErrorKind::Arena).field("bytes").found(number as u64).at_most(u64::MAX);
+            assert_eq!(error.to_string(), std::format!("bytes is {number}, expected at most {}", usize::MAX - 1));
         }
     }
 }

@@ -5,7 +5,8 @@
 #include <nk.h>
 
 #ifdef MARK_LAYERS
-/* Lets each run of the model call layer_begins() and layer_ends(), on which a profiler can stop. */
+/* Prints kind and multiply-accumulates of each layer, and lets each run of the model call layer_begins() and layer_ends(), on
+ * which a profiler can stop. */
 void layers_watch(nk_model_t *model);
 
 void layer_begins(uint32_t index);

@@ -169,8 +169,8 @@ static bool fits(const struct model *file, size_t *needed) {
         return true; /* Loading tells what is wrong. */
     }
     /* The program keeps one input and one output beside the network, here as if of floats. */
-    *needed = plan.arena_bytes + sizeof(float) * (info.input_elements + info.output_elements + 1);
-    return *needed <= sizeof memory;
+    *needed = plan.arena_bytes;
+    return plan.arena_bytes + sizeof(float) * (info.input_elements + info.output_elements + 1) <= sizeof memory;
 }
 
 /* One line about a model. */

@@ -72,6 +72,10 @@ class Images:
         """Code and constants of a program."""
         return int(run("size", program).splitlines()[1].split()[0])
 
+    def own_text_bytes(self, program):
+        """Code and constants of a program that are not the library's."""
+        return sum(int(line.split()[0]) for line in run("size", *program.parent.rglob("*.obj")).splitlines()[1:])
+
     def run(self, board, program, models=None, options=(), timeout=120):
         """Runs a program with a file of models; returns its status and what it and the emulator printed."""
         command = [*board.emulator, program, "-display", "none", "-monitor", "none", "-serial", "none", *options]
@@ -82,6 +86,15 @@ class Images:
             timeout=timeout,
         )  # fmt: skip
         return done.returncode, done.stdout
+
+
+    def counter(self):
+        """The plugin that counts instructions."""
+        plugin = TARGET / "firmware" / "count_layers.so"
+        plugin.parent.mkdir(parents=True, exist_ok=True)
+        source = ROOT / "scripts" / "firmware" / "count_layers.c"
+        run("gcc", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", plugin)
+        return plugin
 
 
 def pack(models, file):

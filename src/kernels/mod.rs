@@ -5,6 +5,7 @@
 //! portable/    the same results, blocked so that the compiler vectorises it on any target
 //! x86_64/      detection, and kernels for AVX2 and AVX-512
 //! aarch64/     detection, and kernels for NEON
+//! arm/         inner loops of the int8 kernels for microcontrollers
 //! simd/        what the kernels of these two share
 //! int8/        the same for int8
 //! float.rs     which float kernels run
@@ -39,6 +40,8 @@ pub mod reference;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 #[cfg(any(feature = "simd", feature = "int8"))]
 mod aarch64;
+#[cfg(all(arm_instructions, feature = "int8"))]
+mod arm;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")))]
 #[cfg(any(feature = "simd", feature = "int8"))]
 mod simd;

@@ -18,6 +18,7 @@ fn window(record: &Pool2d, input: Shape) -> Result<Window, Error> {
 }
 
 /// No tensors.
+#[inline(never)]
 pub fn lower(record: &Pool2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let input = l.value;
     let window = window(record, l.shape)?;

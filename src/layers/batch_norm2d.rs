@@ -15,6 +15,7 @@ pub fn output_shape(record: &BatchNorm2d, input: Shape) -> Result<Shape, Error> 
 }
 
 /// Tensors: scale `[c]`, shift `[c]`.
+#[inline(never)]
 pub fn lower(record: &BatchNorm2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let shape = output_shape(record, l.shape)?;
     l.require_float("int8 cannot express a batch norm exactly; fold it into the convolution before quantizing")?;

@@ -21,6 +21,7 @@ fn window(record: &Conv2d, input: Shape) -> Result<Window, Error> {
 
 /// Tensors: weights `[filters, k, k, c]`, bias `[filters]`; then those of a directly following batch norm. A directly following
 /// max pool may be part of the step.
+#[inline(never)]
 pub fn lower(record: &Conv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let window = window(record, shape)?;

@@ -27,6 +27,7 @@ pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Error> 
 
 /// Tensors: depthwise `[c, 7, 7]` + `[c]`; layer norm gamma and beta `[c]`; expansion `[4c, c]` + `[4c]`; GRN gamma and
 /// beta `[4c]`; projection `[c, 4c]` + `[c]`.
+#[inline(never)]
 pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     output_shape(record, shape)?;

@@ -16,6 +16,7 @@ pub fn output_shape(record: &Dense, input: Shape) -> Result<Shape, Error> {
 }
 
 /// Tensors: weights `[units, features]`, bias `[units]`.
+#[inline(never)]
 pub fn lower(record: &Dense, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;

@@ -27,6 +27,7 @@ fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<W
 
 /// Tensors: weights `[c, kernel_h, kernel_w]`, bias `[c]`; then those of a directly following batch norm. A directly
 /// following max pool may be part of the step.
+#[inline(never)]
 pub fn lower(record: &DepthwiseConv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let window = window(record, shape, l.next_weight_elems()?)?;

@@ -20,6 +20,7 @@ pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Error> {
 }
 
 /// No tensors and no step. A later tap with the same id replaces an earlier one.
+#[inline(never)]
 pub fn lower(record: &FeatureTap, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     output_shape(record, l.shape)?;
     l.require_float("int8 has no form of a PAFPN, the only reader of feature taps")?;

@@ -23,6 +23,7 @@ pub(super) fn require_eps(eps: f32) -> Result<(), Error> {
 }
 
 /// Tensors: gamma `[c]`, beta `[c]`.
+#[inline(never)]
 pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let shape = output_shape(record, l.shape)?;
     l.require_float("int8 has no form of a layer norm; keep this model in float")?;

@@ -87,6 +87,7 @@ fn depthwise_window(kernel: u8, stride: u32, input: Shape) -> Result<Option<Wind
 
 /// Tensors, each followed in float models by the batch norm's scale and shift: start `[in, k, k]`, expand `[e, in]`, middle `[e, k, k]`,
 /// project `[out, e]`.
+#[inline(never)]
 pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let windows = windows(record, shape)?;

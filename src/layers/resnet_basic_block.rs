@@ -63,6 +63,7 @@ fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
 ///
 /// In int8 models the first may be `[out, 4, 4, in]`, and the sum has a scale of its own: the descriptor of the second
 /// convolution states it in its bias scale and bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
+#[inline(never)]
 pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape, input_quant) = (l.value, l.shape, l.quant);
     // A record that does not fit its input is named before its tensors are looked at.

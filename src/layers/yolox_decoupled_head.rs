@@ -34,6 +34,7 @@ pub fn tensor_pairs(num_convs: u8) -> u32 {
 }
 
 /// Tensors: see `lower_head` below.
+#[inline(never)]
 pub fn lower(record: &YoloxDecoupledHead, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;

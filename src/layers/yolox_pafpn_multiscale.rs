@@ -52,6 +52,7 @@ fn scales(c5: Shape) -> Result<[Shape; 3], Error> {
 
 /// Tensors: lateral 1x1 `[hidden, c3]`, `[hidden, c4]`, `[hidden, c5]`; refinements td_p4, td_p3, bu_n4, bu_n5, each
 /// depthwise `[hidden, 3, 3]` and pointwise `[hidden, hidden]`; heads of p3, n4, n5; each tensor with its bias.
+#[inline(never)]
 pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
     let (c5, c5_shape) = (l.value, l.shape);
     let output_shape = output_shape(record, c5_shape)?;

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use super::lowering::{StepSink, input_params};
+use super::lowering::{Lowering, StepSink, input_params};
 use super::memory::{input_shape, lower_layers, next_table};
 use super::placement::Scheme;
 use super::steps::{Operand, Step};
@@ -48,7 +48,8 @@ pub(crate) fn for_each_layer(
     let mut sink = Macs { sum: &macs, tables: 0 };
     let (mut input, mut running_quant) = (input_shape(model)?, input_params(model));
     let mut next_tensor = 0;
-    lower_layers(model, scheme, &mut sink, &mut |record, lowering| {
+    let mut lowering = Lowering::new(model, input, scheme, &mut sink);
+    lower_layers(model, &mut lowering, &mut |record, lowering| {
         let first_tensor = next_tensor;
         next_tensor += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
         // A layer without tensors in front of the first one with some has the input of the model.
@@ -72,8 +73,7 @@ pub(crate) fn for_each_layer(
         })?;
         (input, running_quant) = (lowering.merged.unwrap_or(lowering.shape), lowering.quant);
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 fn payload_bytes(model: &Model<'_>, tensors: core::ops::Range<usize>) -> usize {

@@ -230,30 +230,30 @@ struct Pass {
     taps: Taps,
 }
 
-/// Lowers the layers one after another; `visit` sees each record with the state behind it.
+/// Lowers the layers one after another; `visit` sees each record with the state behind it. The state is large: it lies once on
+/// the stack, with whoever needs it afterwards.
 pub(super) fn lower_layers<'m, 's>(
     model: &Model<'m>,
-    scheme: Scheme,
-    sink: &'s mut dyn StepSink,
+    lowering: &mut Lowering<'m, 's>,
     visit: &mut dyn FnMut(LayerRecord, &Lowering<'m, 's>) -> Result<(), Error>,
-) -> Result<Lowering<'m, 's>, Error> {
-    let mut lowering = Lowering::new(model, input_shape(model)?, scheme, sink)?;
+) -> Result<(), Error> {
     let mut records = model.layers().peekable();
     if records.peek().is_none() {
         return Err(Error::new(ErrorKind::Layer).field("num_layers").found(0).at_least(1).at(28));
     }
     while let Some(record) = records.next() {
         if lowering.enter(record.index, records.peek().map(|next| next.layer)) {
-            layers::lower(&record.layer, &mut lowering)
+            layers::lower(&record.layer, lowering)
                 .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
         }
-        visit(record, &lowering)?;
+        visit(record, lowering)?;
     }
-    Ok(lowering)
+    Ok(())
 }
 
 fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<Pass, Error> {
-    let mut lowering = lower_layers(model, scheme, sink, &mut |_, _| Ok(()))?;
+    let mut lowering = Lowering::new(model, input_shape(model)?, scheme, sink);
+    lower_layers(model, &mut lowering, &mut |_, _| Ok(()))?;
     lowering.finish()?;
     let output = lowering.shape;
     output.elements()?;

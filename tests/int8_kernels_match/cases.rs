@@ -4,6 +4,10 @@ use netkit::kernels::int8::args::{
     Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
     depthwise_conv2d_scratch_elems,
 };
+use netkit::kernels::int8::compact::{
+    self,
+    machine::{Halves, Pairs, Words},
+};
 use netkit::kernels::int8::requantize::{add_terms, softmax_params};
 use netkit::kernels::int8::{
     Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax, depthwise_packed_bytes, pack,
@@ -23,6 +27,43 @@ fn in_elems(window: &Window) -> usize {
 
 fn out_elems(window: &Window) -> usize {
     (window.out_h * window.out_w * window.out_c) as usize
+}
+
+/// Elements of scratch: those of the levels, or of a machine whose kernels are compact, which may also have less for rows.
+fn scratch_elems(kernels: &Kernels, of_levels: u32, of_machines: [u32; 3], least: u32, seed: u64) -> u32 {
+    let is_same = |machine: &Kernels| std::ptr::fn_addr_eq(machine.conv2d, kernels.conv2d);
+    match compact::IN_RUST.iter().position(|(_, machine)| is_same(machine)) {
+        Some(machine) if seed.is_multiple_of(3) => of_machines[machine].min(least),
+        Some(machine) => of_machines[machine],
+        None => of_levels,
+    }
+}
+
+/// Rows of two groups of any machine, and what aligns them; all where these are no rows but a table of codes.
+fn few_rows(elems: u32) -> u32 {
+    if elems == 1024 { elems } else { 2 * 32 + 1 }
+}
+
+/// Scratch of a convolution.
+fn conv2d_scratch(kernels: &Kernels, window: &Window, pooled: bool, seed: u64) -> u32 {
+    use compact::conv2d::scratch_elems_of as of;
+    let machines = [of::<Words>(window, pooled), of::<Halves>(window, pooled), of::<Pairs>(window, pooled)];
+    scratch_elems(kernels, conv2d_scratch_elems(window, pooled), machines, few_rows(machines[0]), seed)
+}
+
+/// Scratch of a dense layer.
+fn dense_scratch(kernels: &Kernels, (rows, inputs, outputs): (u32, u32, u32), seed: u64) -> u32 {
+    use compact::dense::scratch_elems_of as of;
+    let machines =
+        [of::<Words>(rows, inputs, outputs), of::<Halves>(rows, inputs, outputs), of::<Pairs>(rows, inputs, outputs)];
+    scratch_elems(kernels, dense_scratch_elems(rows, inputs, outputs), machines, few_rows(machines[0]), seed)
+}
+
+/// Scratch of a depthwise convolution, all of which is needed.
+fn depthwise_conv2d_scratch(kernels: &Kernels, window: &Window) -> u32 {
+    use compact::depthwise_conv2d::scratch_elems_of as of;
+    let machines = [of::<Words>(window), of::<Halves>(window), of::<Pairs>(window)];
+    scratch_elems(kernels, depthwise_conv2d_scratch_elems(window), machines, u32::MAX, 0)
 }
 
 /// The window with an output that 2 x 2 blocks cover, if pooling is wanted and possible, and whether it is.
@@ -75,7 +116,7 @@ impl Case for ConvCase {
         let input = values.codes(in_elems(&window));
         let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w * window.in_c) as usize);
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
-        let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
+        let mut scratch = values.scratch(conv2d_scratch(kernels, &window, self.pooled, self.seed));
         let mut output = values.codes(pooled_elems(&window, self.pooled));
         let requantize = tables.requantize(&self.finish);
         let pixels = if self.packed { out_elems(&window) / window.out_c as usize } else { 0 };
@@ -139,7 +180,7 @@ impl GrownConvCase {
         self.edges.clear(&inner, &outer, &mut weights, &[0]);
         let tables = Tables::new(&mut values, inner.out_c as usize, &self.finish);
         let (window, first) = if is_part { (inner, first) } else { (outer, 0) };
-        let mut scratch = values.scratch(conv2d_scratch_elems(&window, self.pooled));
+        let mut scratch = values.scratch(conv2d_scratch(kernels, &window, self.pooled, self.seed));
         let mut output = values.codes(pooled_elems(&inner, self.pooled));
         let (pitch, requantize) = (KernelPitch::dense(&outer), tables.requantize(&self.finish));
         let pixels = if self.packed { out_elems(&window) / window.out_c as usize } else { 0 };
@@ -190,7 +231,8 @@ impl Case for DenseCase {
         let input = values.codes(self.rows * self.in_features);
         let weights = values.codes(self.out_features * self.in_features);
         let tables = Tables::new(&mut values, self.out_features, &self.finish);
-        let elems = dense_scratch_elems(self.rows as u32, self.in_features as u32, self.out_features as u32);
+        let shape = (self.rows as u32, self.in_features as u32, self.out_features as u32);
+        let elems = dense_scratch(kernels, shape, self.seed);
         let mut scratch = values.scratch(elems);
         let mut output = values.codes(self.rows * self.out_features);
         let requantize = tables.requantize(&self.finish);
@@ -237,7 +279,7 @@ impl Case for DepthwiseCase {
         let input = values.codes(in_elems(&window));
         let weights = values.codes((window.out_c * window.kernel_h * window.kernel_w) as usize);
         let tables = Tables::new(&mut values, window.out_c as usize, &self.finish);
-        let mut scratch = values.scratch(depthwise_conv2d_scratch_elems(&window));
+        let mut scratch = values.scratch(depthwise_conv2d_scratch(kernels, &window));
         let mut output = values.codes(pooled_elems(&window, self.pooled));
         let requantize = tables.requantize(&self.finish);
         let mut packed = vec![0; if self.packed { depthwise_packed_bytes(&window) } else { 0 }];

@@ -1,5 +1,6 @@
 //! What the int8 kernels take. All maps are NHWC without a batch; all weights keep the order of the `.nk` file.
 
+use super::baseline;
 use crate::kernels::{Filters, KernelPitch};
 use crate::tensor::Window;
 
@@ -175,25 +176,25 @@ pub struct Softmax<'a> {
 
 /// Scratch that every level's `conv2d` needs for this geometry, in i16 elements.
 pub fn conv2d_scratch_elems(window: &Window, pooled: bool) -> u32 {
-    super::portable::conv2d::scratch_elems(window, pooled)
+    baseline::conv2d::scratch_elems(window, pooled)
 }
 
 /// Whether every level's `conv2d` can pool an output of this geometry.
 pub fn conv2d_can_pool(window: &Window) -> bool {
-    super::portable::conv2d::can_pool(window)
+    baseline::conv2d::can_pool(window)
 }
 
 /// Whether every level's `depthwise_conv2d` can pool an output of this geometry.
 pub fn depthwise_conv2d_can_pool(window: &Window) -> bool {
-    super::portable::depthwise_conv2d::can_pool(window)
+    baseline::depthwise_conv2d::can_pool(window)
 }
 
 /// Scratch that every level's `dense` needs, in i16 elements.
 pub fn dense_scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
-    super::portable::dense::scratch_elems(rows, in_features, out_features)
+    baseline::dense::scratch_elems(rows, in_features, out_features)
 }
 
 /// Scratch that every level's `depthwise_conv2d` needs for this geometry, in i16 elements.
 pub fn depthwise_conv2d_scratch_elems(window: &Window) -> u32 {
-    super::portable::depthwise_conv2d::scratch_elems(window)
+    baseline::depthwise_conv2d::scratch_elems(window)
 }

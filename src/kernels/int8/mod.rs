@@ -3,13 +3,15 @@
 //! ```text
 //! requantize.rs   the one way from an accumulator to an int8 value, and how its multipliers are made
 //! reference/      scalar, written to be read: the specification of every kernel
-//! portable/       the same results, blocked so that the compiler vectorises it on any target
+//! portable/       the same results, blocked so that the compiler vectorises it
+//! compact/        the same results for targets without vectors, where it is the portable level
 //! ```
 //!
 //! Activations are affine per tensor, `real = scale * (q - zero_point)`; weights are symmetric, per tensor or per output
 //! channel. `docs/quantization.md` derives the arithmetic with worked examples.
 
 pub mod args;
+pub mod compact;
 pub mod portable;
 pub mod reference;
 pub mod requantize;
@@ -19,6 +21,17 @@ pub use requantize::{Multiplier, multiply_by_quantized_multiplier};
 
 use super::{Filters, Level, native};
 use crate::tensor::Window;
+// The portable level of this target.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+)))]
+use compact as baseline;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+))]
+use portable as baseline;
 
 /// int8 kernels of one level.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +60,7 @@ pub struct Kernels {
 pub fn table(level: Level) -> &'static Kernels {
     match level.or_below() {
         Level::Reference => &reference::KERNELS,
-        Level::Portable => &portable::KERNELS,
+        Level::Portable => &baseline::KERNELS,
         above => native::int8_table(above),
     }
 }

@@ -73,7 +73,7 @@ pub(super) const fn doubling_high_product(a: i32, b: i32) -> i32 {
 
 /// `x / 2^exponent`, halves away from zero; exponents 0 to 31.
 #[inline]
-const fn divide_by_power_of_two(x: i32, exponent: u32) -> i32 {
+pub(super) const fn divide_by_power_of_two(x: i32, exponent: u32) -> i32 {
     let mask = 1u32.wrapping_shl(exponent).wrapping_sub(1) as i32;
     let remainder = x & mask;
     let threshold = (mask >> 1) + x.is_negative() as i32;

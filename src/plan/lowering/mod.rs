@@ -133,9 +133,9 @@ pub struct Lowering<'m, 's> {
 }
 
 impl<'m, 's> Lowering<'m, 's> {
-    /// Starts with the caller's input.
-    pub fn new(model: &Model<'m>, input: Shape, scheme: Scheme, sink: &'s mut dyn StepSink) -> Result<Self, Error> {
-        Ok(Self {
+    /// Starts with the caller's input, whose size has been checked.
+    pub fn new(model: &Model<'m>, input: Shape, scheme: Scheme, sink: &'s mut dyn StepSink) -> Self {
+        Self {
             model: *model,
             cursor: Cursor::start(model),
             placement: Placement::new(scheme),
@@ -147,7 +147,7 @@ impl<'m, 's> Lowering<'m, 's> {
             next: None,
             fused_next: false,
             merged: None,
-            value: Value::input(input.elements()?),
+            value: Value::input(input.elements().unwrap_or_default()),
             shape: input,
             quant: input_params(model),
             taps: [None; 4],
@@ -158,7 +158,7 @@ impl<'m, 's> Lowering<'m, 's> {
                 .last(),
             keeps_taps: scheme.keeps_taps,
             is_for_code: scheme.is_for_code,
-        })
+        }
     }
 
     /// Moves to layer `index`; returns false when the previous layer has already done its work.

@@ -10,7 +10,7 @@ pub fn scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
     conv2d::scratch_elems(&as_window(rows, in_features, out_features), false)
 }
 
-fn as_window(rows: u32, in_features: u32, out_features: u32) -> Window {
+pub(in crate::kernels) fn as_window(rows: u32, in_features: u32, out_features: u32) -> Window {
     Window {
         in_h: 1,
         in_w: rows,

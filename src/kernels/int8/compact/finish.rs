@@ -1,0 +1,83 @@
+//! From sums to codes.
+
+use super::machine::{Machine, Quick, SIDE};
+use crate::kernels::int8::Requantize;
+
+/// Sums that a channel may have to be quick, without its bias.
+const MAX_SUM: usize = 1 << 29;
+
+/// What all channels of a layer share.
+#[derive(Clone, Copy)]
+pub(super) struct Finish<'a> {
+    requantize: &'a Requantize<'a>,
+    /// Whether sums without their bias stay below [`MAX_SUM`].
+    is_small: bool,
+}
+
+/// How a channel is requantised.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Channel {
+    index: usize,
+    /// With a meaning only if `is_quick`.
+    quick: Quick,
+    is_quick: bool,
+}
+
+impl<'a> Finish<'a> {
+    /// Of a layer whose sums have `k` products.
+    pub(super) fn new(requantize: &'a Requantize<'a>, k: usize) -> Self {
+        // 255 * 255: a dense layer may have a weight zero point.
+        Self { requantize, is_small: k < MAX_SUM / (255 * 255) }
+    }
+
+    /// The channels in their order.
+    #[inline(always)]
+    pub(super) fn channels(&self) -> impl Iterator<Item = Channel> + use<'a> {
+        let Self { requantize, is_small } = *self;
+        let quick = Quick {
+            zero_point: requantize.output_zero_point,
+            min: requantize.min.into(),
+            max: requantize.max.into(),
+            ..Quick::default()
+        };
+        let scales = requantize.multipliers.iter().zip(requantize.shifts);
+        requantize.bias.iter().zip(scales).enumerate().map(move |(index, (&bias, (&multiplier, &shift)))| {
+            let right = -i32::from(shift);
+            let is_quick = is_small && right > 0 && bias.unsigned_abs() < MAX_SUM as u32;
+            let half = 1 << ((right - 1) & 31);
+            Channel { index, quick: Quick { bias, multiplier, right, half, ..quick }, is_quick }
+        })
+    }
+
+    /// Writes the codes of sums, `pitch` apart: [`Requantize::output`].
+    #[inline(always)]
+    pub(super) fn codes<M: Machine>(&self, channel: &Channel, sums: &[i32], output: &mut [i8], pitch: usize) {
+        if channel.is_quick {
+            return M::codes(&channel.quick, sums, output, pitch);
+        }
+        self.slow(channel, sums, output, pitch);
+    }
+
+    /// For any shift and any sum.
+    #[inline(never)]
+    fn slow(&self, channel: &Channel, sums: &[i32], output: &mut [i8], pitch: usize) {
+        for (code, &sum) in output.iter_mut().step_by(pitch.max(1)).zip(sums) {
+            *code = self.requantize.output(channel.index, sum);
+        }
+    }
+
+    /// The largest code of four sums.
+    #[inline(always)]
+    pub(super) fn largest<M: Machine>(&self, channel: &Channel, sums: &[i32; SIDE], output: &mut [i8]) {
+        if channel.is_quick {
+            // Multipliers are not negative and nothing is shifted to the left: a larger sum has no smaller code.
+            let &[a, b, c, d] = sums;
+            return M::codes(&channel.quick, &[a.max(b).max(c.max(d))], output, 1);
+        }
+        let mut codes = [i8::MIN; SIDE];
+        self.slow(channel, sums, &mut codes, 1);
+        if let Some(code) = output.first_mut() {
+            *code = codes.into_iter().fold(i8::MIN, i8::max);
+        }
+    }
+}
