@@ -66,26 +66,7 @@ depthwise_loops!(
     _mm256_max_ps
 );
 
-/// One kernel per line: its name and parameters, and the portable function that it compiles.
-macro_rules! kernels {
-    ($($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
-        $(#[inline(never)]
-        fn $name($($arg: $type),*) {
-            #[target_feature(enable = "avx2,fma")]
-            fn compiled($($arg: $type),*) {
-                $portable
-            }
-            // SAFETY: `KERNELS` alone names this function, and only `kernels::table` hands `KERNELS` out, after
-            // the processor was seen to have both features.
-            unsafe { compiled($($arg),*) }
-        })*
-
-        /// The AVX2 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
-        pub(in crate::kernels) const KERNELS: Kernels = Kernels { level: Level::Avx2, $($name),* };
-    };
-}
-
-kernels! {
+compiled! { "avx2,fma":
     conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run(args, &LOOPS);
     dense(args: &mut Dense<'_>) = portable::dense::run(args, &LOOPS);
     depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) = portable::depthwise_conv2d::run(args, &LOOPS);
@@ -102,3 +83,20 @@ kernels! {
     add_upsampled2x(data: &mut [f32], half: &[f32], half_w: usize, channels: usize)
         = portable::add::upsampled2x(data, half, half_w, channels, add);
 }
+
+/// The AVX2 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
+pub(in crate::kernels) const KERNELS: Kernels = Kernels {
+    level: Level::Avx2,
+    conv2d,
+    dense,
+    depthwise_conv2d,
+    max_pool2d,
+    avg_pool2d,
+    batch_norm2d,
+    layernorm2d,
+    grn,
+    softmax,
+    activate,
+    add,
+    add_upsampled2x,
+};

@@ -1,4 +1,5 @@
-//! The AVX-512 level: wider vectors for the convolutions; what is left is limited by memory and stays with AVX2.
+//! The AVX-512 level: wider vectors for the convolutions, activations and layer norms; what is left is limited by memory and
+//! stays with AVX2.
 
 use core::arch::x86_64::{
     __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_set1_ps,
@@ -34,7 +35,7 @@ static LOOPS: InnerLoops = InnerLoops {
     ],
     depthwise: [depthwise::<WIDE, 2, 8>(), depthwise::<MEDIUM, 1, 8>(), avx2::NARROW_DEPTHWISE],
     winograd: WINOGRAD,
-    activate: avx2::KERNELS.activate,
+    activate,
 };
 
 loops!(
@@ -65,12 +66,20 @@ depthwise_loops!(
     _mm512_max_ps
 );
 
+compiled! { "avx512f,avx512vl,avx512bw,avx512dq,fma":
+    layernorm2d(data: &mut [f32], gamma: &[f32], beta: &[f32], eps: f32)
+        = portable::layernorm2d::layernorm2d(data, gamma, beta, eps);
+    activate(data: &mut [f32], activation: Activation) = portable::activation::activate(data, activation);
+}
+
 /// The AVX-512 level. Must be reached through [`kernels::table`](crate::kernels::table) only.
 pub(in crate::kernels) static KERNELS: Kernels = Kernels {
     level: Level::Avx512,
     conv2d: |args: &mut Conv2d<'_>| portable::conv2d::run(args, &LOOPS),
     dense: |args: &mut Dense<'_>| portable::dense::run(args, &LOOPS),
     depthwise_conv2d: |args: &mut DepthwiseConv2d<'_>| portable::depthwise_conv2d::run(args, &LOOPS),
+    layernorm2d,
+    activate,
     ..avx2::KERNELS
 };
 

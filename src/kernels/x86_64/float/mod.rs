@@ -2,9 +2,25 @@
 //!
 //! ```text
 //! avx2.rs     vectors of eight, and the portable kernels without inner loops of their own compiled for AVX2
-//! avx512.rs   vectors of sixteen
+//! avx512.rs   vectors of sixteen, and those of these kernels compiled for AVX-512 that compute much with what they read
 //! row.rs      the sums of one row times packed weights
 //! ```
+
+/// Kernels compiled for an instruction set, one per line: its name and parameters, and the portable function that it compiles.
+macro_rules! compiled {
+    ($features:literal: $($name:ident($($arg:ident: $type:ty),*) = $portable:expr;)*) => {
+        $(#[inline(never)]
+        fn $name($($arg: $type),*) {
+            #[target_feature(enable = $features)]
+            fn compiled($($arg: $type),*) {
+                $portable
+            }
+            // SAFETY: `KERNELS` alone names this function, and only `kernels::table` hands `KERNELS` out, after
+            // the processor was seen to have the features.
+            unsafe { compiled($($arg),*) }
+        })*
+    };
+}
 
 pub(in crate::kernels) mod avx2;
 pub(in crate::kernels) mod avx512;
