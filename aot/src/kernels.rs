@@ -112,6 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn int8_networks_have_no_float_arithmetic() {
+        for kernel in INT8 {
+            assert!(!["float", "double", "math.h"].iter().any(|word| kernel.text.contains(word)), "{}", kernel.name);
+            assert!(!kernel.headers.contains(&"math.h"), "{}", kernel.name);
+        }
+    }
+
+    #[test]
     fn pieces_stand_behind_those_that_they_need() {
         for all in [FLOAT, INT8] {
             for (index, kernel) in all.iter().enumerate() {

@@ -17,14 +17,25 @@ pub(super) struct Channels {
     pub(super) keeps_order: bool,
 }
 
+/// Where the zero point of the input goes into the bias.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// Everywhere: every sum runs over the whole filter.
+    Always,
+    /// Not at the edges of the map.
+    Inside,
+    /// The kernel subtracts it.
+    Never,
+}
+
 impl Channels {
     /// Writes the tables of a step. What the zero points contribute to every sum goes into the bias; it wraps as the sums do.
-    /// At edges of the map it does not, so that a step with `edges` has both.
+    /// At edges of the map it does not, so that a step with edges has both; see [`Fold`].
     pub(super) fn emit(
         at: &At<'_, '_>,
         filters: &[Vec<i8>],
         bias: &[i32],
-        edges: bool,
+        fold: Fold,
         source: &mut Source,
     ) -> Result<Self, Error> {
         let quant = &at.step.quant;
@@ -34,9 +45,10 @@ impl Channels {
             (i64::from(bias) - input * sum + input * weight * filter.len() as i64) as i32
         });
         let folded: Vec<i32> = folded.collect();
-        let is_same = !edges || folded == bias;
-        let bias_at_edge = if is_same { at.name("bias") } else { source.array(at.name("bias_at_edge"), bias) };
-        let bias = source.array(at.name("bias"), &folded);
+        let inside = if fold == Fold::Never { bias } else { &folded };
+        let edges = if fold == Fold::Always { &folded } else { bias };
+        let name = source.array(at.name("bias"), inside);
+        let bias_at_edge = if inside == edges { name.clone() } else { source.array(at.name("bias_at_edge"), edges) };
         let (multipliers, shifts) = at.program.requantization(at.index)?;
         let keeps_order = shifts.iter().all(|&shift| shift <= 0);
         let output = fields(&[
@@ -44,7 +56,7 @@ impl Channels {
             ("shifts", source.array(at.name("shifts"), &shifts)),
             ("codes", codes(quant.min, quant.max, i32::from(quant.output_zero_point))),
         ]);
-        Ok(Self { bias, bias_at_edge, output, keeps_order })
+        Ok(Self { bias: name, bias_at_edge, output, keeps_order })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Convolutions.
 
 use super::At;
-use super::channels::{Channels, pool};
+use super::channels::{Channels, Fold, pool};
 use super::epilogue::epilogue;
 use super::filters::in_blocks;
 use super::window::{has_edges, window};
@@ -15,7 +15,8 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
     if at.program.is_int8() {
         let (filters, bias) = at.program.int8_filters(at.index)?;
         fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
-        let channels = Channels::emit(at, &filters, bias, has_edges(&at.step.window), source)?;
+        let fold = if has_edges(&at.step.window) { Fold::Inside } else { Fold::Always };
+        let channels = Channels::emit(at, &filters, bias, fold, source)?;
         fields.push(("bias", channels.bias));
         fields.push(("bias_at_edge", channels.bias_at_edge));
         fields.push(("input_zero_point", at.step.quant.input_zero_point.to_string()));

@@ -1,7 +1,7 @@
 //! Rows times a matrix.
 
 use super::At;
-use super::channels::Channels;
+use super::channels::{Channels, Fold};
 use super::epilogue::epilogue;
 use super::filters::in_blocks;
 use crate::Error;
@@ -16,7 +16,7 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
     if at.program.is_int8() {
         let (filters, bias) = at.program.int8_filters(at.index)?;
         fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
-        let channels = Channels::emit(at, &filters, bias, false, source)?;
+        let channels = Channels::emit(at, &filters, bias, Fold::Always, source)?;
         fields.push(("bias", channels.bias));
         fields.push(("weight_zero_point", at.step.quant.weight_zero_point.to_string()));
         fields.push(("output", channels.output));

@@ -1,10 +1,10 @@
 //! Depthwise convolutions.
 
 use super::At;
-use super::channels::{Channels, pool};
+use super::channels::{Channels, Fold, pool};
 use super::epilogue::epilogue;
 use super::filters::by_element;
-use super::window::{has_edges, window};
+use super::window::window;
 use crate::Error;
 use crate::program::pointer;
 use crate::source::Source;
@@ -15,9 +15,8 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
     if at.program.is_int8() {
         let (filters, bias) = at.program.int8_filters(at.index)?;
         fields.push(("weights", source.array(at.name("weights"), &by_element(&filters))));
-        let channels = Channels::emit(at, &filters, bias, has_edges(&at.step.window), source)?;
+        let channels = Channels::emit(at, &filters, bias, Fold::Never, source)?;
         fields.push(("bias", channels.bias));
-        fields.push(("bias_at_edge", channels.bias_at_edge));
         fields.push(("input_zero_point", at.step.quant.input_zero_point.to_string()));
         fields.push(("pool", pool(at)));
         fields.push(("keeps_order", u8::from(channels.keeps_order).to_string()));

@@ -3,7 +3,7 @@
 typedef struct {
     nk_window window;
     const int8_t *weights;
-    const int32_t *bias, *bias_at_edge; /* with and without the zero point of the input in it */
+    const int32_t *bias;
     int32_t input_zero_point;
     size_t pool;     /* 2: the largest of every 2 x 2 results is the output; else 1 */
     int keeps_order; /* a larger sum never has a smaller code */
@@ -11,8 +11,8 @@ typedef struct {
 } nk_depthwise_conv2d_step;
 
 /* Adds the products of four channels. */
-static void nk_depthwise_tile(const nk_window *w, const nk_place *place, const int8_t *x, const int8_t *weights,
-                              uint32_t sums[4]) {
+static void nk_depthwise_tile(const nk_window *w, const nk_place *place, int32_t zero_point, const int8_t *x,
+                              const int8_t *weights, uint32_t sums[4]) {
     const size_t channels = w->in_c;
     uint32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
     size_t row, column, i;
@@ -20,10 +20,10 @@ static void nk_depthwise_tile(const nk_window *w, const nk_place *place, const i
     for (row = 0; row < place->rows.count; row++) {
         for (column = 0, i = 0; column < place->columns.count; column++, i += channels) {
             const int8_t *a = x + i, *b = weights + i;
-            sum0 += (uint32_t)((int32_t)a[0] * b[0]);
-            sum1 += (uint32_t)((int32_t)a[1] * b[1]);
-            sum2 += (uint32_t)((int32_t)a[2] * b[2]);
-            sum3 += (uint32_t)((int32_t)a[3] * b[3]);
+            sum0 += (uint32_t)((a[0] - zero_point) * b[0]);
+            sum1 += (uint32_t)((a[1] - zero_point) * b[1]);
+            sum2 += (uint32_t)((a[2] - zero_point) * b[2]);
+            sum3 += (uint32_t)((a[3] - zero_point) * b[3]);
         }
         x += w->in_w * channels;
         weights += w->kernel_w * channels;
@@ -34,22 +34,20 @@ static void nk_depthwise_tile(const nk_window *w, const nk_place *place, const i
     sums[3] = sum3;
 }
 
-/* The same for any number of channels, with codes from which a zero point is subtracted. */
-static void nk_depthwise_any(const nk_window *w, const nk_place *place, int32_t zero_point, const int8_t *x,
-                             const int8_t *weights, size_t lanes, uint32_t *sums) {
+/* Adds the products of one channel. */
+static uint32_t nk_depthwise_dot(const nk_window *w, const nk_place *place, int32_t zero_point, const int8_t *x,
+                                 const int8_t *weights, uint32_t sum) {
     const size_t channels = w->in_c;
-    size_t row, column, lane;
+    size_t row, column;
 
     for (row = 0; row < place->rows.count; row++) {
         for (column = 0; column < place->columns.count; column++) {
-            for (lane = 0; lane < lanes; lane++) {
-                const size_t at = column * channels + lane;
-                sums[lane] += (uint32_t)((x[at] - zero_point) * weights[at]);
-            }
+            sum += (uint32_t)((x[column * channels] - zero_point) * weights[column * channels]);
         }
         x += w->in_w * channels;
         weights += w->kernel_w * channels;
     }
+    return sum;
 }
 
 static void nk_depthwise_sums(const nk_depthwise_conv2d_step *s, const nk_place *place, size_t c, size_t lanes,
@@ -57,16 +55,15 @@ static void nk_depthwise_sums(const nk_depthwise_conv2d_step *s, const nk_place 
     const nk_window *w = &s->window;
     const int8_t *x = place->corner + c;
     const int8_t *weights = s->weights + (place->rows.first * w->kernel_w + place->columns.first) * w->in_c + c;
-    const int32_t *bias = place->is_at_edge ? s->bias_at_edge : s->bias;
     size_t i;
 
     for (i = 0; i < lanes; i++) {
-        sums[i] = (uint32_t)bias[c + i];
+        sums[i] = (uint32_t)s->bias[c + i];
     }
-    if (lanes == 4 && !place->is_at_edge) {
-        nk_depthwise_tile(w, place, x, weights, sums);
+    if (lanes == 4) {
+        nk_depthwise_tile(w, place, s->input_zero_point, x, weights, sums);
     } else {
-        nk_depthwise_any(w, place, place->is_at_edge ? s->input_zero_point : 0, x, weights, lanes, sums);
+        sums[0] = nk_depthwise_dot(w, place, s->input_zero_point, x, weights, sums[0]);
     }
 }
 
