@@ -214,7 +214,8 @@ impl Case for DenseCase {
         let in_features = prop_oneof![6 => 1..=200usize, 1 => 201..=2500usize];
         let rows = prop_oneof![Just(1usize), 1..=40usize];
         let weight_zero_point = prop_oneof![Just(0), zero_point()];
-        (rows, in_features, channels(), finish(100), weight_zero_point, any::<bool>(), seed())
+        let out_features = prop_oneof![4 => channels(), 1 => 64..=200u32];
+        (rows, in_features, out_features, finish(100), weight_zero_point, any::<bool>(), seed())
             .prop_map(|(rows, in_features, out_features, finish, weight_zero_point, packed, seed)| Self {
                 rows,
                 in_features,

@@ -7,3 +7,5 @@ pub(super) mod depthwise_conv2d;
 pub(super) mod float;
 #[cfg(feature = "int8")]
 pub(super) mod int8;
+#[cfg(all(feature = "simd", feature = "int8"))]
+pub(super) mod int8_packed;

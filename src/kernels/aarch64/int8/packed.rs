@@ -13,7 +13,7 @@ use crate::kernels::int8::portable::packed::{
 };
 use crate::kernels::int8::portable::staged::{Staging, stage};
 use crate::kernels::int8::portable::tile::{BLOCK, STRIP, Sums};
-use crate::kernels::simd::int8::{block_start, panel_finish, tiles};
+use crate::kernels::simd::int8_packed::{block_start, panel_finish, tiles};
 
 /// Packed weights for these products.
 pub(super) const QUADS: PackedLoops = PackedLoops {

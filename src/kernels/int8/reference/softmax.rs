@@ -34,7 +34,7 @@ pub fn softmax(args: &mut Softmax<'_>) {
 }
 
 /// exp of a logit's scaled distance from the largest one, 31 fraction bits; nothing below `diff_min`.
-fn exponential(args: &Softmax<'_>, logit: i8, largest: i8) -> Option<i32> {
+pub(in crate::kernels::int8) fn exponential(args: &Softmax<'_>, logit: i8, largest: i8) -> Option<i32> {
     let difference = i32::from(logit) - i32::from(largest);
     if difference < args.diff_min {
         return None;

@@ -1,4 +1,11 @@
-//! The AVX-512 level: products of pairs with VNNI, which adds them up, too. Everything else is that of AVX2.
+//! The AVX-512 level: products with VNNI, which adds them up, too. Everything else is that of AVX2.
+//!
+//! ```text
+//! packed.rs             convolutions and dense layers with packed weights, products of bytes in fours
+//! row.rs                one row of a dense layer, weights in place
+//! requantize.rs         16 channels at a time for these
+//! everything else       one kernel per file; here, products of pairs for convolutions in place
+//! ```
 
 mod add;
 mod depthwise_conv2d;

@@ -14,7 +14,7 @@ use crate::kernels::int8::portable::packed::{
     Codes, PackedForm, PackedLoops, PanelFinish, PanelTables, Tile, TileSums, WIDTH,
 };
 use crate::kernels::int8::portable::staged::{Staging, stage};
-use crate::kernels::simd::int8::tiles;
+use crate::kernels::simd::int8_packed::tiles;
 
 /// Packed weights for these products.
 pub(super) const QUADS: PackedLoops = PackedLoops {
