@@ -45,7 +45,7 @@ def riscv(extensions, arena_bytes):
 
 
 BOARDS = [
-    arm("microbit", "Cortex-M0", "thumbv6m-none-eabi", 6 << 10),
+    arm("microbit", "Cortex-M0", "thumbv6m-none-eabi", 9 << 10),
     arm("mps2-an385", "Cortex-M3", "thumbv7m-none-eabi", 512 << 10),
     arm("mps2-an386", "Cortex-M4F", "thumbv7em-none-eabihf", 512 << 10),
     arm("mps2-an500", "Cortex-M7", "thumbv7em-none-eabihf", 512 << 10),
