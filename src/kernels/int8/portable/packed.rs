@@ -257,16 +257,26 @@ pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops) -> bool {
     let Some(strips) = Strips::new(&args.window, args.pooled, capacity) else { return false };
     let requantize = args.requantize;
     let mut ending = Ending::new(packed_loops, &requantize);
-    // Filling a buffer takes longer than a small layer.
-    if strips.elems(&args.window) <= capacity / 8 {
-        all_groups(args, &mut ending, strips, &mut [0; STAGED_BYTES / 8 / size_of::<i16>()]);
-    } else {
-        all_groups(args, &mut ending, strips, &mut [0; STAGED_BYTES / size_of::<i16>()]);
+    // Filling a buffer takes as long as a small layer.
+    match strips.elems(&args.window) {
+        elems if elems <= capacity / 8 => buffered::<{ ALL / 8 }>(args, &mut ending, strips),
+        elems if elems <= capacity / 4 => buffered::<{ ALL / 4 }>(args, &mut ending, strips),
+        elems if elems <= capacity / 2 => buffered::<{ ALL / 2 }>(args, &mut ending, strips),
+        _ => buffered::<ALL>(args, &mut ending, strips),
     }
     true
 }
 
+/// The whole buffer, in elements of its own.
+const ALL: usize = STAGED_BYTES / size_of::<i16>();
+
+#[inline(never)]
+fn buffered<const N: usize>(args: &mut Conv2d<'_>, ending: &mut Ending<'_>, strips: Strips) {
+    all_groups(args, ending, strips, &mut [0; N]);
+}
+
 /// All pixels, for one group of panels after the other.
+#[inline(never)]
 fn all_groups(args: &mut Conv2d<'_>, ending: &mut Ending<'_>, strips: Strips, buffer: &mut [i16]) {
     let window = args.window;
     let (outputs, row_elems) = (args.requantize.bias.len(), window.kernel_w as usize * window.in_c as usize);

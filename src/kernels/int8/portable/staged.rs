@@ -36,6 +36,10 @@ impl Strips {
         let tile = if pooled { POOLED } else { TILE };
         let wanted = tile.min(unit * window.out_w as usize);
         let room = capacity.saturating_sub(SLACK);
+        let kernel_rows = window.kernel_h as usize;
+        if (window.out_h, window.out_w) == (1, 1) && columns_that_fit(window, (0, kernel_rows), room) > 0 && !pooled {
+            return Some(Self { rows: 1, columns: 1, kernel_rows, pooled });
+        }
         (1..=window.kernel_h as usize).rev().find_map(|kernel_rows| {
             let is_whole = kernel_rows == window.kernel_h as usize;
             let fitting = columns_that_fit(window, (unit - 1, kernel_rows), room);
