@@ -183,6 +183,21 @@ fn panels(form: &PackedForm, outputs: Range<usize>) -> impl Iterator<Item = (usi
     })
 }
 
+/// First output, blocks and bytes of the panels of these outputs, of filters of so many rows and elements of a row; nothing
+/// where weights are not packed in this form.
+#[allow(dead_code, reason = "for kernels that need no strips")]
+pub(in crate::kernels) fn panels_of<'p>(
+    form: &'static PackedForm,
+    packed: &'p [i8],
+    outputs: usize,
+    (rows, row_elems): (usize, usize),
+) -> Option<impl Iterator<Item = (usize, usize, &'p [i8])>> {
+    let mut rest = packed.get(LINE..).filter(|_| packed.first() == Some(&(form.number as i8)))?;
+    Some(panels(form, 0..outputs).map_while(move |(first, blocks)| {
+        Some((first, blocks, rest.split_off(..panel_bytes(blocks, rows, row_elems))?))
+    }))
+}
+
 /// Packs weights in a form. Nothing is packed without one, and for weights with a zero point.
 pub(in crate::kernels) fn pack(
     form: Option<&PackedForm>,

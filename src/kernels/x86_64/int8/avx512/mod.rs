@@ -10,6 +10,7 @@
 mod add;
 mod depthwise_conv2d;
 mod packed;
+mod packed_row;
 mod requantize;
 mod row;
 
@@ -68,7 +69,7 @@ fn add_up(vectors: [__m512i; 4]) -> [i32; 4] {
 }
 
 fn conv2d(args: &mut Conv2d<'_>) {
-    if !row::run(args) {
+    if !row::run(args) && !packed_row::run(args) {
         portable::conv2d::run(args, &LOOPS);
     }
 }
