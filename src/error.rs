@@ -93,13 +93,10 @@ enum Expected {
 /// No layer and no offset: above every index and every place in a file.
 const NO_LAYER: u8 = u8::MAX;
 const NO_OFFSET: u32 = u32::MAX;
-/// No value was found: more than anything that is counted.
-const NOTHING: usize = usize::MAX;
-
 /// A value of an error, as large as an address can tell: processors of 32 bits have no use for more, and pay for it in each of the
 /// many places that make an error.
 const fn amount(value: u64) -> usize {
-    if value < NOTHING as u64 { value as usize } else { NOTHING - 1 }
+    if value < usize::MAX as u64 { value as usize } else { usize::MAX }
 }
 
 /// An error with the place it was found at.
@@ -117,9 +114,11 @@ pub struct Error {
     /// Kind byte of that layer, for its name in the text; 0 when unknown.
     layer_kind: u8,
     expectation: Expected,
+    /// Whether `found` says anything.
+    has_found: bool,
     /// Offset in the file in bytes, or `NO_OFFSET`.
     offset: u32,
-    /// Value that was found, or `NOTHING`.
+    /// Value that was found.
     found: usize,
     /// Value that was expected; its relation to `found` is `expectation`.
     expected: usize,
@@ -137,8 +136,9 @@ impl Error {
             layer: NO_LAYER,
             layer_kind: 0,
             expectation: Expected::Unsaid,
+            has_found: false,
             offset: NO_OFFSET,
-            found: NOTHING,
+            found: 0,
             expected: 0,
             field: "",
             note: "",
@@ -153,7 +153,7 @@ impl Error {
 
     /// States the value that was found.
     pub const fn found(mut self, value: u64) -> Self {
-        self.found = amount(value);
+        (self.has_found, self.found) = (true, amount(value));
         self
     }
 
@@ -232,7 +232,7 @@ impl Error {
 
     /// Bytes, elements or entries that were there; 0 when the error is not about an amount.
     pub const fn available(&self) -> u64 {
-        if self.found == NOTHING { 0 } else { self.found as u64 }
+        self.found as u64
     }
 }
 
@@ -251,15 +251,15 @@ impl Error {
             write_all(out, &["byte "], Some(offset as usize))?;
             out.write_str(": ")?;
         }
-        match (self.field, self.found, self.note) {
+        match (self.field, self.has_found, self.note) {
             ("", _, "") => write!(out, "{}", self.kind)?,
             ("", _, note) => return out.write_str(note),
-            (field, NOTHING, "") => {
+            (field, false, "") => {
                 write_all(out, &[field, ": "], None)?;
                 write!(out, "{}", self.kind)?;
             }
-            (field, NOTHING, note) => return write_all(out, &[field, ": ", note], None),
-            (field, found, _) => write_all(out, &[field, " is "], Some(found))?,
+            (field, false, note) => return write_all(out, &[field, ": ", note], None),
+            (field, true, _) => write_all(out, &[field, " is "], Some(self.found))?,
         }
         let relation = match self.expectation {
             Expected::Unsaid => None,
