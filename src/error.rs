@@ -76,18 +76,39 @@ pub enum ErrorKind {
     Stopped,
 }
 
-/// What a field should have been, compared with the expected value.
+/// Which amounts an error tells: the expected one by a relation, and the one that was found. In one byte, because errors are
+/// packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Expected {
-    /// Nothing is said about it.
-    Unsaid,
-    /// Exactly this value.
-    Exactly,
-    /// This value or more.
-    AtLeast,
-    /// This value or less.
-    AtMost,
+struct Told(u8);
+
+impl Told {
+    const NOTHING: Self = Self(0);
+    const EXACTLY: u8 = 1;
+    const AT_LEAST: u8 = 2;
+    const AT_MOST: u8 = 3;
+    const FOUND: u8 = 4;
+
+    const fn with_relation(self, relation: u8) -> Self {
+        Self(self.0 & Self::FOUND | relation)
+    }
+
+    const fn with_found(self) -> Self {
+        Self(self.0 | Self::FOUND)
+    }
+
+    const fn has_found(self) -> bool {
+        self.0 & Self::FOUND != 0
+    }
+
+    /// What stands in front of the expected amount, if there is one.
+    const fn relation(self) -> Option<&'static str> {
+        match self.0 & !Self::FOUND {
+            Self::EXACTLY => Some(""),
+            Self::AT_LEAST => Some("at least "),
+            Self::AT_MOST => Some("at most "),
+            _ => None,
+        }
+    }
 }
 
 /// No layer and no offset: above every index and every place in a file.
@@ -113,14 +134,12 @@ pub struct Error {
     layer: u8,
     /// Kind byte of that layer, for its name in the text; 0 when unknown.
     layer_kind: u8,
-    expectation: Expected,
-    /// Whether `found` says anything.
-    has_found: bool,
+    told: Told,
     /// Offset in the file in bytes, or `NO_OFFSET`.
     offset: u32,
     /// Value that was found.
     found: usize,
-    /// Value that was expected; its relation to `found` is `expectation`.
+    /// Value that was expected; its relation to `found` is in `told`.
     expected: usize,
     /// Field or quantity that is wrong, in the words of the format.
     field: &'static str,
@@ -135,8 +154,7 @@ impl Error {
             kind,
             layer: NO_LAYER,
             layer_kind: 0,
-            expectation: Expected::Unsaid,
-            has_found: false,
+            told: Told::NOTHING,
             offset: NO_OFFSET,
             found: 0,
             expected: 0,
@@ -153,25 +171,25 @@ impl Error {
 
     /// States the value that was found.
     pub const fn found(mut self, value: u64) -> Self {
-        (self.has_found, self.found) = (true, amount(value));
+        (self.told, self.found) = (self.told.with_found(), amount(value));
         self
     }
 
     /// States the only right value.
     pub const fn expected(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::Exactly, amount(value));
+        (self.told, self.expected) = (self.told.with_relation(Told::EXACTLY), amount(value));
         self
     }
 
     /// States the least right value.
     pub const fn at_least(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::AtLeast, amount(value));
+        (self.told, self.expected) = (self.told.with_relation(Told::AT_LEAST), amount(value));
         self
     }
 
     /// States the largest right value.
     pub const fn at_most(mut self, value: u64) -> Self {
-        (self.expectation, self.expected) = (Expected::AtMost, amount(value));
+        (self.told, self.expected) = (self.told.with_relation(Told::AT_MOST), amount(value));
         self
     }
 
@@ -251,7 +269,7 @@ impl Error {
             write_all(out, &["byte "], Some(offset as usize))?;
             out.write_str(": ")?;
         }
-        match (self.field, self.has_found, self.note) {
+        match (self.field, self.told.has_found(), self.note) {
             ("", _, "") => write!(out, "{}", self.kind)?,
             ("", _, note) => return out.write_str(note),
             (field, false, "") => {
@@ -261,13 +279,7 @@ impl Error {
             (field, false, note) => return write_all(out, &[field, ": ", note], None),
             (field, true, _) => write_all(out, &[field, " is "], Some(self.found))?,
         }
-        let relation = match self.expectation {
-            Expected::Unsaid => None,
-            Expected::Exactly => Some(""),
-            Expected::AtLeast => Some("at least "),
-            Expected::AtMost => Some("at most "),
-        };
-        if let Some(relation) = relation {
+        if let Some(relation) = self.told.relation() {
             write_all(out, &[", expected ", relation], Some(self.expected))?;
         }
         if !self.note.is_empty() {
@@ -312,9 +324,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole() {
-        for number in [0, 9, 10, 99, 100, 12_345, usize::MAX / 2, usize::MAX - 1] {
+        for number in [0, 9, 10, 99, 100, 12_345, usize::MAX - 1, usize::MAX] {
             let error = Error::new(ErrorKind::Arena).field("bytes").found(number as u64).at_most(u64::MAX);
-            assert_eq!(error.to_string(), std::format!("bytes is {number}, expected at most {}", usize::MAX - 1));
+            assert_eq!(error.to_string(), std::format!("bytes is {number}, expected at most {}", usize::MAX));
         }
     }
 }

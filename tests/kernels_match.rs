@@ -108,7 +108,7 @@ fn what_is_zero_around_a_kernel_may_be_left_out() {
 #[cfg(feature = "simd")]
 #[test]
 fn convolutions_with_fewer_products() {
-    check::<winograd::WinogradCase>(300);
+    check::<winograd::WinogradCase>(100);
 }
 
 every_level_matches_the_reference! {
