@@ -17,7 +17,7 @@ mod guarded;
 mod special;
 #[path = "kernels_match/windows.rs"]
 mod windows;
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "kernels_match/winograd.rs"]
 mod winograd;
 
@@ -105,7 +105,7 @@ fn what_is_zero_around_a_kernel_may_be_left_out() {
     check::<GrownConvCase>(400);
 }
 
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[test]
 fn convolutions_with_fewer_products() {
     check::<winograd::WinogradCase>(100);
