@@ -20,7 +20,6 @@ pub(crate) fn library(files: Vec<File>, symbol: &Symbol, file_name: &str, progra
         ("run", run_name(symbol, program.is_int8())),
         ("digits", if program.is_int8() { "" } else { ", 6" }.to_owned()),
     ];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let around = [
         ("library.properties".to_owned(), include_str!("templates/library.properties")),
         ("examples/run_once/run_once.ino".to_owned(), include_str!("templates/sketch.ino")),

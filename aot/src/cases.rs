@@ -122,7 +122,6 @@ impl Cases {
             ("call_end", call.end.to_owned()),
             ("tolerance", tolerance),
         ];
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         (fill(include_str!("templates/selftest.h"), &values), fill(template, &values))
     }
 }

@@ -3,11 +3,10 @@
 use netkit::{MemoryPlan, Model};
 
 use crate::cases::{self, Cases};
-use crate::lowered::{header_name, run_name};
+use crate::lowered::{files, header_name, run_name};
 use crate::options::Options;
-use crate::package::{Cost, File, LayerCost, Package};
+use crate::package::{Cost, LayerCost, Package};
 use crate::symbol::Symbol;
-use crate::template::fill;
 use crate::{Error, interface, main_program, text};
 
 pub(crate) fn generate(
@@ -45,11 +44,8 @@ pub(crate) fn generate(
         ("selftest_declaration", selftest_declaration),
         ("main", main),
     ];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let header = File { path: header_name(symbol), text: fill(include_str!("templates/embed.h"), &values) };
-    let code =
-        File { path: format!("{}_aot.c", symbol.lower()), text: fill(include_str!("templates/embed.c"), &values) };
-    Ok(Package { files: vec![header, code], cost: cost(model, &plan, cases.as_ref())? })
+    let files = files(symbol, include_str!("templates/embed.h"), include_str!("templates/embed.c"), &values);
+    Ok(Package { files, cost: cost(model, &plan, cases.as_ref())? })
 }
 
 /// The bytes of a model as little-endian words, the last one filled up with zeros.

@@ -24,15 +24,19 @@ pub(crate) fn generate(
     let cost = cost(&program, &source, cases.as_ref())?;
     let parts = Parts { program: &program, source: &source, symbol, options, cases: cases.as_ref() };
     let values = parts.values(file_name, cost.ram_bytes)?;
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let header = File { path: header_name(symbol), text: fill(include_str!("templates/lowered.h"), &values) };
-    let code =
-        File { path: format!("{}_aot.c", symbol.lower()), text: fill(include_str!("templates/lowered.c"), &values) };
+    let files = files(symbol, include_str!("templates/lowered.h"), include_str!("templates/lowered.c"), &values);
     let files = match options.layout {
-        Layout::Flat => vec![header, code],
-        Layout::Arduino => arduino::library(vec![header, code], symbol, file_name, &program),
+        Layout::Flat => files,
+        Layout::Arduino => arduino::library(files, symbol, file_name, &program),
     };
     Ok(Package { files, cost })
+}
+
+/// The header and the source file of a network, made of templates.
+pub(crate) fn files(symbol: &Symbol, header: &str, code: &str, values: &[(&str, String)]) -> Vec<File> {
+    let code_name = format!("{}_aot.c", symbol.lower());
+    let all = [(header_name(symbol), header), (code_name, code)];
+    all.map(|(path, template)| File { path, text: fill(template, values) }).into()
 }
 
 pub(crate) fn header_name(symbol: &Symbol) -> String {

@@ -40,7 +40,7 @@ pub(crate) fn program_with(symbol: &Symbol, is_int8: bool, with_test: bool, part
         symbol.lower(),
         parts.selftest_arguments
     );
-    fill(
+    fill::<&str>(
         include_str!("templates/main.c"),
         &[
             ("SYMBOL", &upper),

@@ -51,7 +51,7 @@ impl Source {
     pub(crate) fn array<T: Literal>(&mut self, name: String, values: &[T]) -> String {
         self.constants.push_str(&text::array(&name, values));
         if let Some(bytes) = self.flash.get_mut(self.layer) {
-            *bytes += (values.len() * T::BYTES) as u64;
+            *bytes += size_of_val(values) as u64;
         }
         name
     }

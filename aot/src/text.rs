@@ -9,8 +9,6 @@ const LINE: usize = 110;
 pub(crate) trait Literal: Copy {
     /// Its type in C.
     const TYPE: &'static str;
-    /// Bytes of one.
-    const BYTES: usize;
 
     /// The value as C writes it.
     fn literal(self) -> String;
@@ -18,7 +16,6 @@ pub(crate) trait Literal: Copy {
 
 impl Literal for f32 {
     const TYPE: &'static str = "float";
-    const BYTES: usize = 4;
 
     /// The shortest number that reads back as the same float.
     fn literal(self) -> String {
@@ -33,7 +30,6 @@ impl Literal for f32 {
 
 impl Literal for i8 {
     const TYPE: &'static str = "int8_t";
-    const BYTES: usize = 1;
 
     fn literal(self) -> String {
         self.to_string()
@@ -42,7 +38,6 @@ impl Literal for i8 {
 
 impl Literal for i32 {
     const TYPE: &'static str = "int32_t";
-    const BYTES: usize = 4;
 
     /// The least number has no literal: -2147483648 is a minus and a number that is too large.
     fn literal(self) -> String {
@@ -52,7 +47,6 @@ impl Literal for i32 {
 
 impl Literal for u32 {
     const TYPE: &'static str = "uint32_t";
-    const BYTES: usize = 4;
 
     fn literal(self) -> String {
         format!("0x{self:08x}")

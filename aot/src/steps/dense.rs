@@ -2,7 +2,7 @@
 
 use super::At;
 use super::channels::{Channels, Fold};
-use super::epilogue::epilogue;
+use super::epilogue::{columns, weighted};
 use super::filters::in_blocks;
 use crate::Error;
 use crate::program::pointer;
@@ -21,12 +21,8 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
         fields.push(("weight_zero_point", at.step.quant.weight_zero_point.to_string()));
         fields.push(("output", channels.output));
     } else {
-        let (filters, bias) = at.program.float_filters(at.index)?;
-        fields.push(("weights", source.array(at.name("weights"), &in_blocks(&filters))));
-        fields.push(("bias", source.array(at.name("bias"), &bias)));
-        fields.push(("epilogue", epilogue(at.step, source)));
-        fields.push(("pitch", at.step.pitch.to_string()));
-        fields.push(("column", at.step.column.to_string()));
+        fields.extend(weighted(at, in_blocks, source)?);
+        fields.extend(columns(at.step));
     }
     let step = source.structure("nk_dense_step", at.name("dense"), &fields);
     source.call("nk_dense", &[&step, &pointer(&at.step.input), &pointer(&at.step.output)])

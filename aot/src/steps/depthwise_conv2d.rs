@@ -2,7 +2,7 @@
 
 use super::At;
 use super::channels::{Channels, Fold, pool};
-use super::epilogue::epilogue;
+use super::epilogue::weighted;
 use super::filters::by_element;
 use super::window::window;
 use crate::Error;
@@ -22,10 +22,7 @@ pub(super) fn emit(at: &At<'_, '_>, source: &mut Source) -> Result<(), Error> {
         fields.push(("keeps_order", u8::from(channels.keeps_order).to_string()));
         fields.push(("output", channels.output));
     } else {
-        let (filters, bias) = at.program.float_filters(at.index)?;
-        fields.push(("weights", source.array(at.name("weights"), &by_element(&filters))));
-        fields.push(("bias", source.array(at.name("bias"), &bias)));
-        fields.push(("epilogue", epilogue(at.step, source)));
+        fields.extend(weighted(at, by_element, source)?);
     }
     let step = source.structure("nk_depthwise_conv2d_step", at.name("depthwise_conv2d"), &fields);
     source.call("nk_depthwise_conv2d", &[&step, &pointer(&at.step.input), &pointer(&at.step.output)])

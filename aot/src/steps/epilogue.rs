@@ -3,6 +3,8 @@
 use netkit::kernels::Activation;
 use netkit::plan::steps::{FLAG_ACCUMULATE, Step};
 
+use super::At;
+use crate::Error;
 use crate::kernels::Used;
 use crate::source::{Source, fields};
 use crate::text::Literal;
@@ -18,19 +20,40 @@ const ACTIVATIONS: [(&str, &str); 7] = [
     ("gelu", "x"),
 ];
 
+/// The fields of a float step with weights that all kinds have; `order` is that in which its kernel reads the weights.
+pub(super) fn weighted(
+    at: &At<'_, '_>,
+    order: fn(&[Vec<f32>]) -> Vec<f32>,
+    source: &mut Source,
+) -> Result<[(&'static str, String); 3], Error> {
+    let (filters, bias) = at.program.float_filters(at.index)?;
+    Ok([
+        ("weights", source.array(at.name("weights"), &order(&filters))),
+        ("bias", source.array(at.name("bias"), &bias)),
+        ("epilogue", epilogue(at.step, source)),
+    ])
+}
+
+/// Where a float step writes its columns.
+pub(super) fn columns(step: &Step) -> [(&'static str, String); 2] {
+    [("pitch", step.pitch.to_string()), ("column", step.column.to_string())]
+}
+
 /// The epilogue of a step as a structure inside another one.
-pub(super) fn epilogue(step: &Step, source: &mut Source) -> String {
-    let (number, alpha) = match step.activation() {
-        Activation::None => (0, 0.0),
-        Activation::Relu => (1, 0.0),
-        Activation::Sigmoid => (2, 0.0),
-        Activation::Tanh => (3, 0.0),
-        Activation::LeakyRelu(alpha) => (4, alpha),
-        Activation::Relu6 => (5, 0.0),
-        Activation::Silu => (6, 0.0),
-        Activation::Gelu => (7, 0.0),
+fn epilogue(step: &Step, source: &mut Source) -> String {
+    let (name, alpha) = match step.activation() {
+        Activation::None => ("", 0.0),
+        Activation::Relu => ("relu", 0.0),
+        Activation::Sigmoid => ("sigmoid", 0.0),
+        Activation::Tanh => ("tanh", 0.0),
+        Activation::LeakyRelu(alpha) => ("leaky_relu", alpha),
+        Activation::Relu6 => ("relu6", 0.0),
+        Activation::Silu => ("silu", 0.0),
+        Activation::Gelu => ("gelu", 0.0),
     };
-    if let Some((name, _)) = usize::checked_sub(number, 1).and_then(|at| ACTIVATIONS.get(at)) {
+    // 0 is none.
+    let number = ACTIVATIONS.iter().position(|(kernel, _)| *kernel == name).map_or(0, |index| index + 1);
+    if number > 0 {
         source.need(name);
     }
     fields(&[
