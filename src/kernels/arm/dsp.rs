@@ -3,6 +3,7 @@
 
 use core::arch::{asm, naked_asm};
 
+use super::calls;
 use crate::kernels::int8::compact::machine::{GROUP, Machine, Quick, Rectangle, SIDE, half, place_of, set_pairs_tap};
 
 /// The processor.
@@ -45,21 +46,12 @@ impl Machine for Dsp {
 
     #[inline(always)]
     fn four_pixels(rows: &[i32], weights: &[i8], sums: &mut [i32; SIDE]) {
-        let groups = (weights.len() / GROUP).min(rows.len() / Self::GROUP_WORDS);
-        if groups > 0 {
-            // SAFETY: rows and weights have so many groups, and `extern "C"` is how the function is written.
-            unsafe { four_pixels(rows.as_ptr(), weights.as_ptr(), groups, sums) }
-        }
+        calls::four_pixels::<Self>(four_pixels, rows, weights, sums);
     }
 
     #[inline(always)]
     fn four_filters(row: &[i32], weights: &[i8], pitch: usize, k: usize, sums: &mut [i32; SIDE]) {
-        let groups = k / GROUP;
-        let is_inside = groups * Self::SINGLE_WORDS <= row.len() && (SIDE - 1) * pitch + k <= weights.len();
-        if groups > 0 && is_inside {
-            // SAFETY: the row has so many groups, and so have four filters, `pitch` apart.
-            unsafe { four_filters(row.as_ptr(), weights.as_ptr(), pitch, groups, sums) }
-        }
+        calls::four_filters::<Self>(four_filters, row, weights, (pitch, k), sums);
     }
 
     #[inline(always)]
@@ -69,10 +61,7 @@ impl Machine for Dsp {
 
     #[inline(always)]
     fn four_channels(input: &[i8], taps: &[i32], rectangle: &Rectangle, sums: &mut [i32; SIDE]) {
-        if rectangle.is_inside(input, taps, Self::TAP_WORDS) {
-            // SAFETY: the rectangle lies inside input and taps, and has at least one row and column.
-            unsafe { four_channels(input.as_ptr(), taps.as_ptr(), rectangle, sums) }
-        }
+        calls::four_channels::<Self>(four_channels, input, taps, rectangle, sums);
     }
 
     #[inline(always)]

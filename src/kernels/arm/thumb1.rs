@@ -2,6 +2,7 @@
 
 use core::arch::naked_asm;
 
+use super::calls;
 use crate::kernels::int8::compact::machine::{
     GROUP, Machine, Rectangle, SIDE, halves_product, set_word, word, words, words_set_groups,
 };
@@ -12,11 +13,7 @@ pub struct Thumb1;
 
 #[inline(always)]
 fn words_four_pixels(rows: &[i32], weights: &[i8], sums: &mut [i32; SIDE]) {
-    let groups = (weights.len() / GROUP).min(rows.len() / Thumb1::GROUP_WORDS);
-    if groups > 0 {
-        // SAFETY: rows and weights have so many groups, and `extern "C"` is how the function is written.
-        unsafe { four_pixels(rows.as_ptr(), weights.as_ptr(), groups, sums) }
-    }
+    calls::four_pixels::<Thumb1>(four_pixels, rows, weights, sums);
 }
 
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use core::arch::naked_asm;
 
+use super::calls;
 use crate::kernels::int8::compact::machine::{
     GROUP, Machine, Rectangle, SIDE, set_word, word, words, words_set_groups,
 };
@@ -18,29 +19,17 @@ fn product(a: i32, b: i32) -> i32 {
 
 #[inline(always)]
 fn words_four_pixels(rows: &[i32], weights: &[i8], sums: &mut [i32; SIDE]) {
-    let groups = (weights.len() / GROUP).min(rows.len() / Thumb2::GROUP_WORDS);
-    if groups > 0 {
-        // SAFETY: rows and weights have so many groups, and `extern "C"` is how the function is written.
-        unsafe { four_pixels(rows.as_ptr(), weights.as_ptr(), groups, sums) }
-    }
+    calls::four_pixels::<Thumb2>(four_pixels, rows, weights, sums);
 }
 
 #[inline(always)]
 fn words_four_filters(row: &[i32], weights: &[i8], pitch: usize, k: usize, sums: &mut [i32; SIDE]) {
-    let groups = k / GROUP;
-    let is_inside = groups * Thumb2::SINGLE_WORDS <= row.len() && (SIDE - 1) * pitch + k <= weights.len();
-    if groups > 0 && is_inside {
-        // SAFETY: the row has so many groups, and so have four filters, `pitch` apart.
-        unsafe { four_filters(row.as_ptr(), weights.as_ptr(), pitch, groups, sums) }
-    }
+    calls::four_filters::<Thumb2>(four_filters, row, weights, (pitch, k), sums);
 }
 
 #[inline(always)]
 fn words_four_channels(input: &[i8], taps: &[i32], rectangle: &Rectangle, sums: &mut [i32; SIDE]) {
-    if rectangle.is_inside(input, taps, Thumb2::TAP_WORDS) {
-        // SAFETY: the rectangle lies inside input and taps, and has at least one row and column.
-        unsafe { four_channels(input.as_ptr(), taps.as_ptr(), rectangle, sums) }
-    }
+    calls::four_channels::<Thumb2>(four_channels, input, taps, rectangle, sums);
 }
 
 words!(Thumb2, product);
