@@ -114,10 +114,11 @@ impl Told {
 /// No layer and no offset: above every index and every place in a file.
 const NO_LAYER: u8 = u8::MAX;
 const NO_OFFSET: u32 = u32::MAX;
+
 /// A value of an error, as large as an address can tell: processors of 32 bits have no use for more, and pay for it in each of the
 /// many places that make an error.
 const fn amount(value: u64) -> usize {
-    if value < usize::MAX as u64 { value as usize } else { usize::MAX }
+    if value <= usize::MAX as u64 { value as usize } else { usize::MAX }
 }
 
 /// An error with the place it was found at.

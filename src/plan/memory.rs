@@ -74,10 +74,11 @@ impl MemoryPlan {
         let count = lower(model, wanted, &mut counter)?;
         let (placement, extent, taps) = best_placement(model, count.peak_bytes, wanted)?;
         let placement = Scheme { room: extent, ..placement };
-        // What is packed depends on what is free.
-        let packed_lines = match count.packed_lines {
-            NO_LINES => NO_LINES,
-            _ => lower(model, placement, &mut Counter::default())?.packed_lines,
+        // What is packed for a step that uses what is free depends on how much that is.
+        let packed_lines = if count.wants_room {
+            lower(model, placement, &mut Counter::default())?.packed_lines
+        } else {
+            count.packed_lines
         };
         let too_large = Error::new(ErrorKind::SizeOverflow).note("this model needs more memory than can be addressed");
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large);
@@ -223,6 +224,7 @@ type Taps = [Option<(u32, u32)>; MAX_TAPS as usize];
 /// Result of one pass over the layers.
 struct Pass {
     packed_lines: u32,
+    wants_room: bool,
     peak_bytes: u32,
     extent_bytes: u32,
     output: Shape,
@@ -259,6 +261,7 @@ fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<P
     output.elements()?;
     Ok(Pass {
         packed_lines: lowering.packed_lines,
+        wants_room: lowering.wants_room,
         peak_bytes: lowering.placement.peak_bytes,
         extent_bytes: lowering.placement.extent_bytes,
         output,
@@ -267,12 +270,9 @@ fn lower(model: &Model<'_>, scheme: Scheme, sink: &mut dyn StepSink) -> Result<P
     })
 }
 
-/// Lines of packed weights where there are none.
-const NO_LINES: u32 = 1;
-
 /// Room for packed weights: their lines, one more that no step uses, and what it takes to align them.
 fn packed_bytes(lines: u32) -> Option<usize> {
-    if lines <= NO_LINES {
+    if lines <= 1 {
         return Some(0);
     }
     (lines as usize).checked_mul(PACKED_LINE)?.checked_add(PACKED_LINE - 1)

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernels::args::Columns;
 use crate::kernels::{self, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d};
 use crate::network::SharedNetwork;
-use crate::plan::lowering::float_packed_bytes;
+use crate::plan::lowering::{Packing, float_packed_bytes};
 use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Step};
 
 impl Element for f32 {
@@ -47,10 +47,10 @@ impl<'w> Weights<'w> {
 
 fn pack_step(step: &Step, payload: &[f32], packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::try_cast_slice_mut(packed.get_mut(packed_range(step, float_packed_bytes(step)))?).ok()?;
-    let pack = match step.op()? {
-        Op::Dense if step.pixels() == 1 => kernels::pack_row,
-        Op::Conv2d if kernels::is_winograd(&step.window, step.scratch.elems as usize) => kernels::pack_winograd,
-        _ => kernels::pack,
+    let pack = match Packing::of(step)? {
+        Packing::Panels => kernels::pack,
+        Packing::Row => kernels::pack_row,
+        Packing::Winograd => kernels::pack_winograd,
     };
     pack(&step.filters(payload)?, &epilogue(step, payload)?, packed);
     Some(())

@@ -29,7 +29,7 @@ static LOOPS: InnerLoops = InnerLoops {
 };
 
 loops!("neon", 4, float32x4_t, 4, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max, vld1q_f32, vst1q_f32, prefetch);
-depthwise_loops!("neon", 4, float32x4_t, zero, vdupq_n_f32, multiply_add, vaddq_f32, min, max);
+depthwise_loops!("neon", 4, float32x4_t, zero, multiply_add, vaddq_f32);
 
 /// Elements of a line of the cache.
 const LINE: usize = 64 / size_of::<f32>();

@@ -19,11 +19,11 @@ pub(in crate::kernels) fn is_inside(line: &Line<'_>, width: usize, output_elems:
 }
 
 /// The loops of `DepthwiseLoops` for one instruction set: how it is enabled, and the lanes, the type and the operations of its
-/// vectors. Beside [`loops!`](super::float::loops), whose `load` and `store` they use.
+/// vectors. Beside [`loops!`](super::float::loops), whose `load`, `store` and `activate_tile` they use.
 macro_rules! depthwise_loops {
     (
         $features:literal, $lanes:literal, $vector:ty,
-        $zero:ident, $broadcast:ident, $fmadd:ident, $add:ident, $min:ident, $max:ident
+        $zero:ident, $fmadd:ident, $add:ident
     ) => {
         /// For blocks of `B` channels, `V` vectors, and up to `G` pixels at a time.
         const fn depthwise<const B: usize, const V: usize, const G: usize>() -> DepthwiseLoops {
@@ -109,21 +109,7 @@ macro_rules! depthwise_loops {
                     (input, weights) = (input.wrapping_add(line.channels), weights.wrapping_add(B));
                 }
             }
-            // As in `outer_tile`: NaN becomes 0 in relu and stays NaN in relu6.
-            if let Activation::Relu = line.ends.activation {
-                for sums in &mut sums {
-                    for sum in sums {
-                        *sum = $max(*sum, $zero());
-                    }
-                }
-            }
-            if let Activation::Relu6 = line.ends.activation {
-                for sums in &mut sums {
-                    for sum in sums {
-                        *sum = $min($broadcast(6.0), $max($zero(), *sum));
-                    }
-                }
-            }
+            activate_tile(&mut sums, line.ends.activation);
             for (g, sums) in sums.iter().enumerate() {
                 for (v, sum) in sums.iter().enumerate() {
                     // SAFETY: a pixel of the output.

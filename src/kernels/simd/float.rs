@@ -292,22 +292,7 @@ macro_rules! loops {
                 input = input.get(rows.stretch..).unwrap_or_default();
                 weights = weights.get(panel.step..).unwrap_or_default();
             }
-            // Of two operands, one of them NaN, these instructions give the second: NaN becomes 0 in relu and stays NaN in relu6.
-            // Loops over rows and vectors, which the compiler unrolls, or it keeps the sums in memory.
-            if let Activation::Relu = ends.activation {
-                for tile in &mut tile {
-                    for sum in tile {
-                        *sum = $max(*sum, $zero());
-                    }
-                }
-            }
-            if let Activation::Relu6 = ends.activation {
-                for tile in &mut tile {
-                    for sum in tile {
-                        *sum = $min($broadcast(6.0), $max($zero(), *sum));
-                    }
-                }
-            }
+            activate_tile(&mut tile, ends.activation);
             for (r, tile) in tile.iter().enumerate() {
                 let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch + place) else { return };
                 for (sum, output) in tile.iter().zip(output) {
@@ -318,6 +303,28 @@ macro_rules! loops {
                 for r in 0..R {
                     let Some(output) = panel::vectors_mut::<$lanes, V>(output, r * span.pitch + place) else { return };
                     activate_in_place(output.as_flattened_mut(), ends.activation);
+                }
+            }
+        }
+
+        /// The activations that vectors are clamped by, of sums in registers.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn activate_tile<const V: usize, const R: usize>(tile: &mut [[$vector; V]; R], activation: Activation) {
+            // Of two operands, one of them NaN, these instructions give the second: NaN becomes 0 in relu and stays NaN in relu6.
+            // Loops over rows and vectors, which the compiler unrolls, or it keeps the sums in memory.
+            if let Activation::Relu = activation {
+                for tile in &mut *tile {
+                    for sum in tile {
+                        *sum = $max(*sum, $zero());
+                    }
+                }
+            }
+            if let Activation::Relu6 = activation {
+                for tile in tile {
+                    for sum in tile {
+                        *sum = $min($broadcast(6.0), $max($zero(), *sum));
+                    }
                 }
             }
         }

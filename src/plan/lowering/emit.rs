@@ -219,8 +219,9 @@ impl Lowering<'_, '_> {
 
     /// More scratch than a step needs, in memory that is free while it runs: in the largest gap, which may hold the scratch
     /// that it needs.
-    fn spare_scratch(&self, step: &Step, needed: Slot) -> Option<Range<u32>> {
+    fn spare_scratch(&mut self, step: &Step, needed: Slot) -> Option<Range<u32>> {
         let (least, most) = self.spare_scratch_bytes(step)?;
+        self.wants_room = true;
         let gap = self.placement.largest_gap(needed, self.room);
         let bytes = gap.end - gap.start;
         (bytes >= least).then(|| gap.start..gap.start + bytes.min(most))

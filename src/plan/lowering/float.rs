@@ -24,16 +24,37 @@ pub(super) fn spare_scratch_bytes(step: &Step) -> Option<(u32, u32)> {
     Some((u32::try_from(4 * least).ok()?, u32::try_from(4 * most).ok()?))
 }
 
+/// How the weights of a step are packed.
+#[derive(Clone, Copy)]
+pub(crate) enum Packing {
+    /// In panels.
+    Panels,
+    /// For a single row.
+    Row,
+    /// For Winograd's method.
+    Winograd,
+}
+
+impl Packing {
+    /// That of a step with weights whose kernel could use packed ones.
+    pub(crate) fn of(step: &Step) -> Option<Self> {
+        match step.op()? {
+            Op::Conv2d if is_winograd(&step.window, step.scratch.elems as usize) => Some(Self::Winograd),
+            Op::Dense if step.pixels() == 1 => Some(Self::Row),
+            Op::Conv2d | Op::Dense => Some(Self::Panels),
+            _ => None,
+        }
+    }
+}
+
 /// Bytes of the packed weights of a step; 0 where its kernel cannot use any.
 pub(crate) fn packed_bytes(step: &Step) -> usize {
-    let (pixels, outputs, k) = (step.pixels(), step.window.out_c as usize, step.weights_per_channel());
-    let elems = match step.op() {
-        Some(Op::Conv2d) if is_winograd(&step.window, step.scratch.elems as usize) => {
-            packed_winograd_elems(&step.window)
-        }
-        Some(Op::Dense) if pixels == 1 => packed_row_elems(outputs, k),
-        Some(Op::Conv2d | Op::Dense) => packed_elems(pixels, outputs, k),
-        _ => 0,
+    let (outputs, k) = (step.window.out_c as usize, step.weights_per_channel());
+    let elems = match Packing::of(step) {
+        Some(Packing::Winograd) => packed_winograd_elems(&step.window),
+        Some(Packing::Row) => packed_row_elems(outputs, k),
+        Some(Packing::Panels) => packed_elems(step.pixels(), outputs, k),
+        None => 0,
     };
     elems.saturating_mul(size_of::<f32>())
 }

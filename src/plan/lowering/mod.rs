@@ -30,7 +30,7 @@ mod tensors;
 
 pub use emit::{Residual, Weighted};
 #[cfg(feature = "f32")]
-pub(crate) use float::packed_bytes as float_packed_bytes;
+pub(crate) use float::{Packing, packed_bytes as float_packed_bytes};
 pub(super) use params::input_params;
 pub use params::{SIGMOID_OUTPUT, TANH_OUTPUT, table_activation};
 #[cfg(feature = "int8")]
@@ -109,6 +109,8 @@ pub struct Lowering<'m, 's> {
     sink: &'s mut dyn StepSink,
     /// Bytes of activations that the arena will have; 0 while that is not known.
     room: u32,
+    /// Whether a step would use memory that is free.
+    pub(in crate::plan) wants_room: bool,
     /// Lines of packed weights so far; the first one holds none, because a step says 0 when it has none.
     pub(in crate::plan) packed_lines: u32,
     layer: u8,
@@ -140,6 +142,7 @@ impl<'m, 's> Lowering<'m, 's> {
             cursor: Cursor::start(model),
             placement: Placement::new(scheme),
             room: scheme.room,
+            wants_room: false,
             sink,
             packed_lines: 1,
             layer: 0,

@@ -22,17 +22,8 @@ pub(in crate::kernels) fn run(args: &mut Add<'_>, loops: &'static InnerLoops) {
         reference::add::add(args);
         return;
     };
-    // All channels of a block alike.
-    let requantize = Requantize {
-        bias: &[0; BLOCK],
-        multipliers: &[args.output.multiplier; BLOCK],
-        shifts: &[args.output.shift; BLOCK],
-        input_zero_point: 0,
-        weight_zero_point: 0,
-        output_zero_point: args.output.zero_point,
-        min: args.min,
-        max: args.max,
-    };
+    let scales = SumScales::of(args);
+    let requantize = scales.requantize(args);
     let finish = Finish::new(loops, &requantize, 0, args.data.len() / BLOCK);
     for (data, codes) in args.data.chunks_mut(STRIP * BLOCK).zip(args.other.chunks(STRIP * BLOCK)) {
         let mut sums = [[0; BLOCK]; STRIP];
@@ -43,6 +34,32 @@ pub(in crate::kernels) fn run(args: &mut Add<'_>, loops: &'static InnerLoops) {
         let rest_of_data = data.get_mut(whole * BLOCK..whole * BLOCK + rest).unwrap_or_default();
         for (code, &sum) in rest_of_data.iter_mut().zip(after.as_flattened()) {
             *code = requantize.output(0, sum);
+        }
+    }
+}
+
+/// The multipliers and shifts of a block of sums, all alike.
+pub(in crate::kernels) struct SumScales {
+    multipliers: [i32; BLOCK],
+    shifts: [i8; BLOCK],
+}
+
+impl SumScales {
+    pub(in crate::kernels) fn of(args: &Add<'_>) -> Self {
+        Self { multipliers: [args.output.multiplier; BLOCK], shifts: [args.output.shift; BLOCK] }
+    }
+
+    /// From the sums of a block to codes, as if they were those of channels.
+    pub(in crate::kernels) fn requantize(&self, args: &Add<'_>) -> Requantize<'_> {
+        Requantize {
+            bias: &[0; BLOCK],
+            multipliers: &self.multipliers,
+            shifts: &self.shifts,
+            input_zero_point: 0,
+            weight_zero_point: 0,
+            output_zero_point: args.output.zero_point,
+            min: args.min,
+            max: args.max,
         }
     }
 }

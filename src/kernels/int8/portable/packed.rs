@@ -52,6 +52,13 @@ pub(in crate::kernels) struct PackedForm {
     has_bias: bool,
 }
 
+impl PackedForm {
+    /// Whether weights are packed so.
+    fn is_that_of(&self, packed: &[i8]) -> bool {
+        packed.first() == Some(&(self.number as i8))
+    }
+}
+
 #[cfg(feature = "simd")]
 impl PackedForm {
     /// For rows of i16.
@@ -183,17 +190,17 @@ fn panels(form: &PackedForm, outputs: Range<usize>) -> impl Iterator<Item = (usi
     })
 }
 
-/// First output, blocks and bytes of the panels of these outputs, of filters of so many rows and elements of a row; nothing
-/// where weights are not packed in this form.
-#[allow(dead_code, reason = "for kernels that need no strips")]
+/// First output, blocks and bytes of the panels of these outputs, the first of which begins one of the widest panels, of filters of
+/// so many rows and elements of a row. Nothing where weights are not packed in this form.
 pub(in crate::kernels) fn panels_of<'p>(
     form: &'static PackedForm,
     packed: &'p [i8],
-    outputs: usize,
+    outputs: Range<usize>,
     (rows, row_elems): (usize, usize),
 ) -> Option<impl Iterator<Item = (usize, usize, &'p [i8])>> {
-    let mut rest = packed.get(LINE..).filter(|_| packed.first() == Some(&(form.number as i8)))?;
-    Some(panels(form, 0..outputs).map_while(move |(first, blocks)| {
+    let before = panel_bytes(1, rows, row_elems) * (outputs.start / WIDTH);
+    let mut rest = packed.get(LINE + before..).filter(|_| form.is_that_of(packed))?;
+    Some(panels(form, outputs).map_while(move |(first, blocks)| {
         Some((first, blocks, rest.split_off(..panel_bytes(blocks, rows, row_elems))?))
     }))
 }
@@ -265,7 +272,7 @@ fn pack_filter(
 pub(super) fn run(args: &mut Conv2d<'_>, loops: &'static InnerLoops) -> bool {
     let Some(packed_loops) = loops.packed.as_ref().filter(|_| cfg!(feature = "simd")) else { return false };
     let pixels = args.window.out_h as usize * args.window.out_w as usize;
-    if args.packed.first() != Some(&(packed_loops.form.number as i8)) || pixels < packed_loops.min_pixels {
+    if !packed_loops.form.is_that_of(args.packed) || pixels < packed_loops.min_pixels {
         return false;
     }
     let capacity = STAGED_BYTES / packed_loops.elem_bytes;
@@ -317,15 +324,13 @@ fn some_panels(
     let (window, packed) = (args.window, ending.packed);
     let row_elems = window.kernel_w as usize * window.in_c as usize;
     let (kernel_h, run) = (window.kernel_h as usize, row_elems.next_multiple_of(QUAD));
-    let before = panel_bytes(1, kernel_h, row_elems) * (outputs.start / WIDTH);
-    let mut rest = args.packed.get(LINE + before..).unwrap_or_default();
+    let Some(panels) = panels_of(packed.form, args.packed, outputs, (kernel_h, row_elems)) else { return };
     // The first row of the kernel whose input is staged.
     let mut staged = None;
     let starts = strip.starts(&strip.staging(args, 0, strip.kernel_rows.min(kernel_h)));
     let mut sums = [0; TILE * MAX_WIDTH];
-    for (first, blocks) in panels(packed.form, outputs) {
+    for (first, blocks, panel) in panels {
         let width = blocks * WIDTH;
-        let Some((panel, others)) = rest.split_at_checked(panel_bytes(blocks, kernel_h, row_elems)) else { return };
         let (offsets, weights) = panel.split_at(width * size_of::<i32>());
         ending.prepare(first, width);
         for pixels in strip.tiles() {
@@ -353,7 +358,6 @@ fn some_panels(
             let pixels = strip.first_pixel + pixels.start..strip.first_pixel + pixels.end;
             ending.store(args, &mut sums, pixels);
         }
-        rest = others;
     }
 }
 

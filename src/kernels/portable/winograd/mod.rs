@@ -50,7 +50,7 @@ fn tiles(window: &Window) -> (usize, usize) {
     (columns, columns.saturating_mul((window.out_h as usize).div_ceil(TILE)))
 }
 
-/// Whether the method suits this geometry, with scratch memory enough.
+/// Whether the method suits this geometry.
 fn suits(window: &Window) -> bool {
     let (_, tiles) = tiles(window);
     (window.kernel_h, window.kernel_w, window.stride) == (3, 3, 1)
@@ -74,14 +74,11 @@ pub fn scratch_elems(window: &Window) -> Option<(usize, usize)> {
 }
 
 /// Tiles that pass at a time with so many elements of scratch; 0 where direct convolution is used.
-pub fn tiles_at_once(window: &Window, scratch_elems_given: usize) -> usize {
-    let Some((least, most)) = scratch_elems(window) else { return 0 };
-    if scratch_elems_given < least {
-        return 0;
-    }
+pub fn tiles_at_once(window: &Window, given_elems: usize) -> usize {
+    let Some((_, most)) = scratch_elems(window).filter(|&(least, _)| given_elems >= least) else { return 0 };
     let channels = window.in_c as usize;
     let (_, tiles) = tiles(window);
-    let longest = (scratch_elems_given.min(most) - channels) / tile_elems(channels);
+    let longest = (given_elems.min(most) - channels) / tile_elems(channels);
     // Evenly shared out, or the last part would be a small one.
     tiles.div_ceil(tiles.div_ceil(longest.max(1)))
 }

@@ -54,17 +54,7 @@ loops!(
     prefetch
 );
 
-depthwise_loops!(
-    "avx2,fma",
-    8,
-    __m256,
-    _mm256_setzero_ps,
-    _mm256_set1_ps,
-    _mm256_fmadd_ps,
-    _mm256_add_ps,
-    _mm256_min_ps,
-    _mm256_max_ps
-);
+depthwise_loops!("avx2,fma", 8, __m256, _mm256_setzero_ps, _mm256_fmadd_ps, _mm256_add_ps);
 
 compiled! { "avx2,fma":
     conv2d(args: &mut Conv2d<'_>) = portable::conv2d::run(args, &LOOPS);

@@ -59,11 +59,8 @@ depthwise_loops!(
     16,
     __m512,
     _mm512_setzero_ps,
-    _mm512_set1_ps,
     _mm512_fmadd_ps,
-    _mm512_add_ps,
-    _mm512_min_ps,
-    _mm512_max_ps
+    _mm512_add_ps
 );
 
 compiled! { "avx512f,avx512vl,avx512bw,avx512dq,fma":

@@ -4,10 +4,9 @@
 //! products of pairs: see [`Scale`]. Codes become 32 bits by unpacking the halves of quarters and return by packing them, so
 //! that nothing has to change places.
 
-use crate::kernels::int8::portable::add::Scale;
+use crate::kernels::int8::Add;
+use crate::kernels::int8::portable::add::{Scale, SumScales};
 use crate::kernels::int8::portable::finish::Channels;
-use crate::kernels::int8::portable::tile::BLOCK;
-use crate::kernels::int8::{Add, Requantize};
 
 /// An addition whose first or second term has the multiplier 1/2.
 pub(super) struct Halved {
@@ -26,17 +25,8 @@ impl Halved {
     pub(super) fn of(args: &Add<'_>) -> Option<Self> {
         let (own, other) = (Scale::new(args.own)?, Scale::new(args.other_term)?);
         let (halved, scale) = if own.is_half() { (own, other) } else { (other, own) };
-        let requantize = Requantize {
-            bias: &[0; BLOCK],
-            multipliers: &[args.output.multiplier; BLOCK],
-            shifts: &[args.output.shift; BLOCK],
-            input_zero_point: 0,
-            weight_zero_point: 0,
-            output_zero_point: args.output.zero_point,
-            min: args.min,
-            max: args.max,
-        };
-        let Channels { multipliers: [multiplier, ..], shifts: [shift, ..], .. } = Channels::of(&requantize, 0)?;
+        let Channels { multipliers: [multiplier, ..], shifts: [shift, ..], .. } =
+            Channels::of(&SumScales::of(args).requantize(args), 0)?;
         let shift = shift.unsigned_abs();
         let is_swapped = !own.is_half();
         halved.is_half().then_some(Self { is_swapped, zero_point: halved.zero_point, scale, multiplier, shift })

@@ -24,6 +24,7 @@ use bytemuck::{cast, cast_mut};
 
 use super::{avx2, sse2};
 use crate::kernels::Level;
+use crate::kernels::int8::portable::gather::is_pointwise;
 use crate::kernels::int8::portable::tile::{BLOCK, InnerLoops, Pairs, Products, STRIP, Sums, Windows};
 use crate::kernels::int8::{Conv2d, Kernels, portable};
 use crate::kernels::simd::int8::{dot, masks, taps};
@@ -69,9 +70,16 @@ fn add_up(vectors: [__m512i; 4]) -> [i32; 4] {
 }
 
 fn conv2d(args: &mut Conv2d<'_>) {
-    if !row::run(args) && !packed_row::run(args) {
+    let is_done = is_row(args) && (row::run(args) || packed_row::run(args));
+    if !is_done {
         portable::conv2d::run(args, &LOOPS);
     }
+}
+
+/// Whether there is one pixel, which the windows are: a dense layer over one row.
+fn is_row(args: &Conv2d<'_>) -> bool {
+    let window = &args.window;
+    is_pointwise(window) && (window.out_h, window.out_w) == (1, 1) && !args.pooled
 }
 
 /// The AVX-512 level. Must be reached through [`int8::table`](crate::kernels::int8::table) only.

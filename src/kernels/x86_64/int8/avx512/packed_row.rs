@@ -7,7 +7,6 @@ use core::arch::x86_64::{
 };
 
 use super::requantize::{Clamp, Factors, LANES};
-use crate::kernels::int8::portable::gather::is_pointwise;
 use crate::kernels::int8::portable::packed::{PackedForm, panels_of};
 use crate::kernels::int8::{Conv2d, Requantize};
 
@@ -15,22 +14,18 @@ use crate::kernels::int8::{Conv2d, Requantize};
 const QUAD: usize = 4;
 const VECTOR: usize = 64;
 
-/// Computes the outputs where there is one pixel, which the windows are, and packed weights; false, with nothing computed,
-/// elsewhere.
+/// Computes the outputs of [`one row`](super::is_row) with packed weights; false, with all of them still to be computed, where
+/// weights or multipliers have another form.
 pub(super) fn run(args: &mut Conv2d<'_>) -> bool {
-    let window = &args.window;
-    let is_one = is_pointwise(window) && (window.out_h, window.out_w) == (1, 1) && !args.pooled;
     // SAFETY: the kernels of this level run where the processor was seen to have the features.
-    is_one && !args.packed.is_empty() && unsafe { row(args) }
+    unsafe { row(args) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn row(args: &mut Conv2d<'_>) -> bool {
     let (requantize, outputs) = (args.requantize, args.requantize.bias.len());
-    let Some(panels) = panels_of(&PackedForm::QUADS, args.packed, outputs, (1, args.input.len())) else { return false };
-    if args.output.len() < outputs || (0..outputs).step_by(LANES).any(|at| Factors::of(&requantize, at).is_none()) {
-        return false;
-    }
+    let extents = (1, args.input.len());
+    let Some(panels) = panels_of(&PackedForm::QUADS, args.packed, 0..outputs, extents) else { return false };
     let clamp = Clamp::new(&requantize);
     for (first, blocks, panel) in panels {
         let scaled = match blocks {
@@ -38,7 +33,7 @@ fn row(args: &mut Conv2d<'_>) -> bool {
             2 => scaled_sums::<2>(args.input, panel, &requantize, first),
             _ => scaled_sums::<1>(args.input, panel, &requantize, first),
         };
-        let Some(output) = args.output.get_mut(first..outputs) else { break };
+        let (Some(scaled), Some(output)) = (scaled, args.output.get_mut(first..outputs)) else { return false };
         let mask = u64::MAX >> (VECTOR - output.len().min(blocks * LANES));
         // SAFETY: the mask keeps the codes of outputs that there are.
         unsafe { _mm512_mask_storeu_epi8(output.as_mut_ptr(), mask, clamp.codes::<false>(scaled)) };
@@ -46,14 +41,20 @@ fn row(args: &mut Conv2d<'_>) -> bool {
     true
 }
 
-/// The scaled sums of a panel of `B` vectors of outputs from `first` on; the other vectors are 0.
+/// The scaled sums of a panel of `B` vectors of outputs from `first` on; the other vectors are 0. Nothing where multipliers have
+/// another form.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn scaled_sums<const B: usize>(input: &[i8], panel: &[i8], requantize: &Requantize<'_>, first: usize) -> [__m512i; 4] {
+fn scaled_sums<const B: usize>(
+    input: &[i8],
+    panel: &[i8],
+    requantize: &Requantize<'_>,
+    first: usize,
+) -> Option<[__m512i; 4]> {
     let mut scaled = [_mm512_setzero_si512(); 4];
     let (offsets, weights) = panel.split_at_checked(B * VECTOR).unwrap_or_default();
     if weights.len() < input.len().div_ceil(QUAD) * B * VECTOR {
-        return scaled;
+        return None;
     }
     let (quads, rest) = input.as_chunks::<QUAD>();
     // Two sums of each output, because products wait for the sums before them.
@@ -84,11 +85,11 @@ fn scaled_sums<const B: usize>(input: &[i8], panel: &[i8], requantize: &Requanti
         }
     }
     for b in 0..B {
-        let Some(factors) = Factors::of(requantize, first + b * LANES) else { continue };
+        let factors = Factors::of(requantize, first + b * LANES)?;
         let sums = _mm512_add_epi32(sums[0][b], sums[1][b]);
         scaled[b] = if requantize.is_plain() { factors.scaled::<true>(sums) } else { factors.scaled::<false>(sums) };
     }
-    scaled
+    Some(scaled)
 }
 
 /// Adds the products of four elements, as inputs plus 128, and `B` vectors of weights.

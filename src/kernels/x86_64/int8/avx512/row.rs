@@ -14,7 +14,6 @@ use core::arch::x86_64::{
 use bytemuck::cast;
 
 use super::requantize::{Clamp, Factors, LANES};
-use crate::kernels::int8::portable::gather::is_pointwise;
 use crate::kernels::int8::{Conv2d, Requantize};
 
 /// Elements of a vector.
@@ -22,13 +21,11 @@ const ELEMS: usize = 64;
 /// Outputs whose weights are read at the same time.
 const OUTPUTS: usize = 8;
 
-/// Computes the outputs where there is one pixel, which the windows are; false, with nothing computed, elsewhere.
+/// Computes the outputs of [`one row`](super::is_row) with weights in place; false, with nothing computed, where there are packed
+/// ones.
 pub(super) fn run(args: &mut Conv2d<'_>) -> bool {
-    let window = &args.window;
     let filters = args.filters();
-    let is_one = is_pointwise(window) && (window.out_h, window.out_w) == (1, 1) && !args.pooled;
-    if !is_one
-        || !args.packed.is_empty()
+    if !args.packed.is_empty()
         || args.requantize.weight_zero_point != 0
         || filters.elems() == 0
         || filters.elems() != args.input.len()
