@@ -45,6 +45,12 @@ impl Cut {
         Some(Self { groups, phases, strip, width, vectors })
     }
 
+    /// Vectors of weights, or of staged columns, of a block, where the channels fill so many vectors.
+    pub(super) fn room(&self, window: &Window, vectors: usize) -> usize {
+        let vectors = self.vectors.min(vectors.next_power_of_two());
+        vectors * self.weights_per_vector(window).max(self.groups * self.width)
+    }
+
     pub(super) fn weights_per_vector(&self, window: &Window) -> usize {
         self.phases * self.groups * window.kernel_w as usize
     }
@@ -67,13 +73,13 @@ pub(super) struct Columns<const ROWS: usize> {
 macro_rules! depthwise {
     ($features:literal, $vector:ty) => {
         /// Memory of vectors.
-        struct Memory {
+        struct Memory<'a> {
             /// `[vector][phase][group][kernel column]`
-            weights: [$vector; ROOM],
+            weights: &'a mut [$vector],
             /// `[vector][group][column]`
-            staged: [$vector; ROOM],
+            staged: &'a mut [$vector],
             /// Of a strip, `[window][vector]`, and of one below.
-            sums: [[$vector; STRIP * VECTORS]; 2],
+            sums: &'a mut [[$vector; STRIP * VECTORS]; 2],
         }
 
         pub(super) fn depthwise_conv2d(args: &mut DepthwiseConv2d<'_>) {
@@ -104,16 +110,29 @@ macro_rules! depthwise {
                     return false;
                 }
             }
-            let zero = zero();
-            let mut memory = Memory { weights: [zero; ROOM], staged: [zero; ROOM], sums: [[zero; STRIP * VECTORS]; 2] };
+            // Filling all of the memory takes as long as a small layer.
+            match cut.room(&window, channels.div_ceil(LANES)) {
+                room if room <= ROOM / 4 => all_blocks::<{ ROOM / 4 }>(args, cut),
+                room if room <= ROOM / 2 => all_blocks::<{ ROOM / 2 }>(args, cut),
+                _ => all_blocks::<ROOM>(args, cut),
+            }
+            true
+        }
+
+        /// All channels, in memory of so many vectors; input and output were found to be as long as the window says.
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        fn all_blocks<const N: usize>(args: &mut DepthwiseConv2d<'_>, cut: Cut) {
+            let (channels, zero) = (args.window.in_c as usize, zero());
+            let (weights, staged) = (&mut [zero; N], &mut [zero; N]);
+            let mut memory = Memory { weights, staged, sums: &mut [[zero; STRIP * VECTORS]; 2] };
             let mut done = 0;
             while done < channels {
                 let block = Block::new(args, cut, done, &mut memory);
-                // SAFETY: input and output were found to be as long as the window says.
+                // SAFETY: input and output are as long as the window says.
                 unsafe { block.run(args, &mut memory) };
                 done = block.first + block.count;
             }
-            true
         }
 
         /// Some channels of the whole map.
@@ -137,7 +156,7 @@ macro_rules! depthwise {
         impl Block {
             /// The channels from `first` on, or some before, with their weights in memory.
             #[target_feature(enable = $features)]
-            fn new(args: &DepthwiseConv2d<'_>, cut: Cut, first: usize, memory: &mut Memory) -> Self {
+            fn new(args: &DepthwiseConv2d<'_>, cut: Cut, first: usize, memory: &mut Memory<'_>) -> Self {
                 let (window, requantize) = (args.window, args.requantize);
                 let (first, count) = channels_of_block(first, window.in_c as usize, cut.vectors);
                 let mut block = Self {
@@ -190,7 +209,7 @@ macro_rules! depthwise {
             ///
             /// Input and output are as long as the window says.
             #[target_feature(enable = $features)]
-            unsafe fn run(&self, args: &mut DepthwiseConv2d<'_>, memory: &mut Memory) {
+            unsafe fn run(&self, args: &mut DepthwiseConv2d<'_>, memory: &mut Memory<'_>) {
                 let (window, cut) = (&self.window, self.cut);
                 let (out_h, out_w, channels) = (window.out_h as usize, window.out_w as usize, window.in_c as usize);
                 for x in (0..out_w).step_by(cut.strip) {
@@ -199,7 +218,7 @@ macro_rules! depthwise {
                         for group in 0..cut.groups {
                             let row = window.step(y) + group * ROWS;
                             // SAFETY: the caller's duty.
-                            unsafe { self.stage(args.input, row, window.step(x), count, group, &mut memory.staged) };
+                            unsafe { self.stage(args.input, row, window.step(x), count, group, memory.staged) };
                         }
                         for phase in 0..cut.phases.min(out_h - y) {
                             let is_lower = args.pooled && phase % 2 == 1;
@@ -209,7 +228,7 @@ macro_rules! depthwise {
                                 if !is_lower {
                                     continue;
                                 }
-                                self.pool(&mut memory.sums, count / 2);
+                                self.pool(memory.sums, count / 2);
                                 (y, x, out_w, count) = (y / 2, x / 2, out_w / 2, count / 2);
                             }
                             let at = (y * out_w + x) * channels + self.first;
@@ -240,7 +259,7 @@ macro_rules! depthwise {
                 column: usize,
                 windows: usize,
                 group: usize,
-                staged: &mut [$vector; ROOM],
+                staged: &mut [$vector],
             ) {
                 let (window, cut) = (&self.window, self.cut);
                 let (in_w, channels, pad) = (window.in_w as usize, window.in_c as usize, window.pad_left as usize);
@@ -278,7 +297,7 @@ macro_rules! depthwise {
 
             /// The sums of some windows of a phase.
             #[target_feature(enable = $features)]
-            fn sums(&self, memory: &mut Memory, phase: usize, count: usize, is_lower: bool) {
+            fn sums(&self, memory: &mut Memory<'_>, phase: usize, count: usize, is_lower: bool) {
                 let (kernel_w, stride) = (self.window.kernel_w as usize, self.window.stride as usize);
                 let per_phase = self.cut.groups * kernel_w;
                 let sums = &mut memory.sums[usize::from(is_lower)];
