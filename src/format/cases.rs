@@ -82,16 +82,20 @@ impl<'m> Cases<'m> {
             return Err(Error::new(ErrorKind::Cases).note("no embedded test cases: header flag 0x0001 is not set"));
         }
         let mut r = Reader::new(model.bytes(), offset, ErrorKind::Cases);
-        if r.take(4, "TCAS magic")? != MAGIC {
+        let magic = r.take(4, "TCAS magic");
+        r.finish()?;
+        if magic != MAGIC {
             return Err(Error::new(ErrorKind::Cases).at(offset).note("the test section must start with TCAS"));
         }
-        let count = r.u32("number of test cases")?;
+        let count = r.u32("number of test cases");
+        r.finish()?;
         if count == 0 || count > MAX_CASES {
             let error = Error::new(ErrorKind::Cases).field("number of test cases").found(u64::from(count));
             let error = if count == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_CASES)) };
             return Err(error.at(offset + 4));
         }
-        let tolerance = r.finite_f32("tolerance", ErrorKind::Cases)?;
+        let tolerance = r.finite_f32("tolerance", ErrorKind::Cases);
+        r.finish()?;
         if tolerance < 0.0 {
             return Err(Error::new(ErrorKind::Cases).field("tolerance").at(offset + 8).note("must not be negative"));
         }
@@ -128,17 +132,20 @@ impl<'m> Cases<'m> {
 impl<'m> Case<'m> {
     fn read(r: &mut Reader<'m>, int8_inputs: bool) -> Result<Self, Error> {
         let at = r.offset();
-        let length = r.u8("name length")?;
+        let length = r.u8("name length");
+        r.finish()?;
         if length == 0 || length > MAX_CASE_NAME {
             let error = Error::new(ErrorKind::Cases).field("name length").found(u64::from(length)).at(at);
             return Err(if length == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_CASE_NAME)) });
         }
-        let name = r.take(usize::from(length), "name")?;
+        let name = r.take(usize::from(length), "name");
+        r.finish()?;
         let Ok(name) = core::str::from_utf8(name) else {
             return Err(Error::new(ErrorKind::Cases).field("name").at(at + 1).note("must be UTF-8"));
         };
-        r.take(name_padding(name), "name padding")?;
-        let label = r.i32("label")?;
+        r.take(name_padding(name), "name padding");
+        let label = r.i32("label");
+        r.finish()?;
         let input = read_values(r, int8_inputs, "input count")?;
         let expected = read_values(r, false, "output count")?;
         Ok(Self { name, label, input, expected })
@@ -164,11 +171,14 @@ fn name_padding(name: &str) -> usize {
 
 fn read_values<'m>(r: &mut Reader<'m>, int8: bool, field: &'static str) -> Result<Values<'m>, Error> {
     let at = r.offset();
-    let count = r.u32(field)?;
+    let count = r.u32(field);
+    r.finish()?;
     if count == 0 || count > MAX_CASE_FLOATS {
         let error = Error::new(ErrorKind::Cases).field(field).found(u64::from(count)).at(at);
         return Err(if count == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_CASE_FLOATS)) });
     }
     let count = count as usize;
-    Ok(if int8 { Values::Int8(r.take(count, "values")?) } else { Values::Float32(r.take(4 * count, "values")?) })
+    let values = r.take(if int8 { count } else { 4 * count }, "values");
+    r.finish()?;
+    Ok(if int8 { Values::Int8(values) } else { Values::Float32(values) })
 }

@@ -84,14 +84,15 @@ impl TensorEntry {
         let at = r.offset();
         let fault_of = |kind, field, found: u32| Error::new(kind).field(field).found(u64::from(found)).at(at);
         let fault = |field, found| fault_of(ErrorKind::Catalog, field, found);
-        let rank = r.u8("tensor rank")?;
-        let code = r.u8("tensor dtype")?;
-        r.reserved(2, ErrorKind::Catalog)?;
+        let rank = r.u8("tensor rank");
+        let code = r.u8("tensor dtype");
+        r.reserved(2, ErrorKind::Catalog);
         let mut dims = [0; MAX_RANK];
         for dim in &mut dims {
-            *dim = r.u32("tensor dims")?;
+            *dim = r.u32("tensor dims");
         }
-        let num_elements = r.u32("num_elements")?;
+        let num_elements = r.u32("num_elements");
+        r.finish()?;
         if !(1..=4).contains(&rank) {
             return Err(fault("tensor rank", u32::from(rank)).at_most(4));
         }

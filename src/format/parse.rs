@@ -247,18 +247,18 @@ impl Header {
                 .found(bytes.len() as u64)
                 .at_least(HEADER_BYTES as u64));
         }
-        r.take(4, "magic")?;
+        r.take(4, "magic");
         let header = Self {
-            version: r.u32("version")?,
-            network: r.u8("network_kind")?,
-            input_rank: r.u8("input_rank")?,
-            flags: r.u16("flags")?,
-            input_shape: [r.u32("input_shape")?, r.u32("input_shape")?, r.u32("input_shape")?, r.u32("input_shape")?],
-            num_layers: r.u32("num_layers")?,
-            num_weight_tensors: r.u32("num_weight_tensors")?,
-            num_bias_tensors: r.u32("num_bias_tensors")?,
-            weights_bytes: r.u32("weights_bytes")?,
-            biases_bytes: r.u32("biases_bytes")?,
+            version: r.u32("version"),
+            network: r.u8("network_kind"),
+            input_rank: r.u8("input_rank"),
+            flags: r.u16("flags"),
+            input_shape: [r.u32("input_shape"), r.u32("input_shape"), r.u32("input_shape"), r.u32("input_shape")],
+            num_layers: r.u32("num_layers"),
+            num_weight_tensors: r.u32("num_weight_tensors"),
+            num_bias_tensors: r.u32("num_bias_tensors"),
+            weights_bytes: r.u32("weights_bytes"),
+            biases_bytes: r.u32("biases_bytes"),
         };
         header.check()?;
         Ok(header)

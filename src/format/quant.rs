@@ -22,6 +22,17 @@ pub struct QuantParams {
 }
 
 impl QuantParams {
+    #[inline(never)]
+    fn read(r: &mut Reader<'_>, scale: &'static str, zero_point: &'static str) -> Self {
+        let scale = positive(r, scale);
+        let at = r.offset();
+        let number = r.i32(zero_point);
+        if i8::try_from(number).is_err() {
+            r.refuse(Error::new(ErrorKind::Quant).field(zero_point).at(at).note("must be -128 to 127"));
+        }
+        Self { scale, zero_point: number }
+    }
+
     /// The int8 value nearest to a real one, halves away from zero, saturated; NaN becomes the zero point.
     pub fn quantize(&self, real: f32) -> i8 {
         self.quantize_unbounded(real).clamp(i8::MIN.into(), i8::MAX.into()) as i8
@@ -65,10 +76,13 @@ impl<'m> QuantSection<'m> {
     /// Reads and checks the section; `r` then stands behind it.
     pub(super) fn read(file: &'m [u8], r: &mut Reader<'m>) -> Result<Self, Error> {
         let offset = r.offset();
-        if r.take(4, "QUAN magic")? != MAGIC {
+        let magic = r.take(4, "QUAN magic");
+        r.finish()?;
+        if magic != MAGIC {
             return Err(Error::new(ErrorKind::Quant).at(offset).note("the quantization section must start with QUAN"));
         }
-        let (entries, flags) = (r.u16("QUAN count")?, r.u16("QUAN flags")?);
+        let (entries, flags) = (r.u16("QUAN count"), r.u16("QUAN flags"));
+        r.finish()?;
         if entries == 0 || entries > MAX_QUANT_ENTRIES {
             let error = Error::new(ErrorKind::Quant).field("QUAN count").found(u64::from(entries)).at(offset + 4);
             return Err(if entries == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_QUANT_ENTRIES)) });
@@ -79,9 +93,10 @@ impl<'m> QuantSection<'m> {
         let section = Self { file, offset, entries, flags };
         if section.is_per_channel() {
             for _ in 0..entries {
-                let count = r.u32("channel scale count")?;
+                let count = r.u32("channel scale count");
                 for _ in 0..count {
-                    positive(r, "channel scale")?;
+                    positive(r, "channel scale");
+                    r.finish()?;
                 }
             }
         }
@@ -130,11 +145,8 @@ impl<'m> QuantSection<'m> {
         let mut r = Reader::new(self.file, self.offset + 8 + self.len() * ENTRY_BYTES, ErrorKind::Quant);
         let mut scales: &'m [u8] = &[];
         for _ in 0..=index {
-            let bytes = r.u32("channel scale count").ok().and_then(|count| (count as usize).checked_mul(4));
-            let Some(Ok(list)) = bytes.map(|bytes| r.take(bytes, "channel scales")) else {
-                return &[];
-            };
-            scales = list;
+            let count = r.u32("channel scale count") as usize;
+            scales = r.take(count.saturating_mul(4), "channel scales");
         }
         scales
     }
@@ -143,11 +155,12 @@ impl<'m> QuantSection<'m> {
 impl QuantEntry {
     /// Reads one descriptor and checks that the scales are positive and the zero points are int8 values.
     pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let input = QuantParams { scale: positive(r, "input scale")?, zero_point: int8(r, "input zero point")? };
-        let weights = QuantParams { scale: positive(r, "weight scale")?, zero_point: int8(r, "weight zero point")? };
+        let input = QuantParams::read(r, "input scale", "input zero point");
+        let weights = QuantParams::read(r, "weight scale", "weight zero point");
         let bias =
-            QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant)?, zero_point: r.i32("bias zero point")? };
-        let output = QuantParams { scale: positive(r, "output scale")?, zero_point: int8(r, "output zero point")? };
+            QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant), zero_point: r.i32("bias zero point") };
+        let output = QuantParams::read(r, "output scale", "output zero point");
+        r.finish()?;
         Ok(Self { input, weights, bias, output })
     }
 
@@ -165,18 +178,11 @@ pub fn channels(entry: &TensorEntry) -> u32 {
     entry.dims[0]
 }
 
-fn positive(r: &mut Reader<'_>, field: &'static str) -> Result<f32, Error> {
+fn positive(r: &mut Reader<'_>, field: &'static str) -> f32 {
     let at = r.offset();
-    let scale = r.finite_f32(field, ErrorKind::Quant)?;
-    if scale > 0.0 { Ok(scale) } else { Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0")) }
-}
-
-fn int8(r: &mut Reader<'_>, field: &'static str) -> Result<i32, Error> {
-    let at = r.offset();
-    let zero_point = r.i32(field)?;
-    if (-128..=127).contains(&zero_point) {
-        Ok(zero_point)
-    } else {
-        Err(Error::new(ErrorKind::Quant).field(field).at(at).note("must be -128 to 127"))
+    let scale = r.finite_f32(field, ErrorKind::Quant);
+    if scale <= 0.0 {
+        r.refuse(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0"));
     }
+    scale
 }

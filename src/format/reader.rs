@@ -2,18 +2,23 @@
 
 use crate::error::{Error, ErrorKind};
 
-/// Reads values one after another; a read beyond the end is an error that names the field and the offset.
+/// Reads values one after another. A read beyond the end, or of what must not be, is an error that names the field and the offset.
+///
+/// The reader keeps the first error, and reads nothing but zeros from there on; [`Reader::finish`] tells. So whoever reads a
+/// record reads all its fields and asks once, which is a good part of the size of the code on microcontrollers. Nothing that
+/// was read may be used before.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'m> {
     bytes: &'m [u8],
     offset: usize,
     kind: ErrorKind,
+    fault: Option<Error>,
 }
 
 impl<'m> Reader<'m> {
     /// Starts at `offset` of `bytes`; `kind` is the error reported for a read beyond the end.
     pub const fn new(bytes: &'m [u8], offset: usize, kind: ErrorKind) -> Self {
-        Self { bytes, offset, kind }
+        Self { bytes, offset, kind, fault: None }
     }
 
     /// Offset of the next byte, from the start of the file.
@@ -21,78 +26,78 @@ impl<'m> Reader<'m> {
         self.offset
     }
 
-    /// Bytes left.
-    pub const fn remaining(&self) -> usize {
-        self.bytes.len().saturating_sub(self.offset)
+    /// The first error of all reads so far.
+    pub fn finish(&self) -> Result<(), Error> {
+        self.fault.map_or(Ok(()), Err)
     }
 
-    /// An error of this reader's kind at the next byte.
-    pub fn error(&self, field: &'static str) -> Error {
-        Error::new(self.kind).field(field).at(self.offset)
+    /// Keeps an error, unless there was one before.
+    #[cold]
+    #[inline(never)]
+    pub fn refuse(&mut self, error: Error) {
+        self.fault = self.fault.or(Some(error));
     }
 
-    /// The next `count` bytes.
-    pub fn take(&mut self, count: usize, field: &'static str) -> Result<&'m [u8], Error> {
-        let end = self.offset.checked_add(count);
+    /// The next `count` bytes; none after an error.
+    #[inline(never)]
+    pub fn take(&mut self, count: usize, field: &'static str) -> &'m [u8] {
+        let end = self.offset.checked_add(count).filter(|_| self.fault.is_none());
         match end.and_then(|end| self.bytes.get(self.offset..end)) {
             Some(bytes) => {
                 self.offset += count;
-                Ok(bytes)
+                bytes
             }
-            None => Err(self.error(field).note("the file ends here")),
+            None => {
+                self.refuse(Error::new(self.kind).field(field).at(self.offset).note("the file ends here"));
+                &[]
+            }
         }
     }
 
-    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Error> {
-        let bytes = self.take(N, field)?;
-        bytes.try_into().map_err(|_| self.error(field))
+    /// The next `count` bytes, 1 to 4, as a number.
+    #[inline(never)]
+    fn number(&mut self, count: usize, field: &'static str) -> u32 {
+        self.take(count, field).iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
     }
 
     /// Unsigned byte.
-    pub fn u8(&mut self, field: &'static str) -> Result<u8, Error> {
-        Ok(u8::from_le_bytes(self.array(field)?))
+    pub fn u8(&mut self, field: &'static str) -> u8 {
+        self.number(1, field) as u8
     }
 
     /// Unsigned 16-bit integer.
-    pub fn u16(&mut self, field: &'static str) -> Result<u16, Error> {
-        Ok(u16::from_le_bytes(self.array(field)?))
+    pub fn u16(&mut self, field: &'static str) -> u16 {
+        self.number(2, field) as u16
     }
 
     /// Unsigned 32-bit integer.
-    pub fn u32(&mut self, field: &'static str) -> Result<u32, Error> {
-        Ok(u32::from_le_bytes(self.array(field)?))
+    pub fn u32(&mut self, field: &'static str) -> u32 {
+        self.number(4, field)
     }
 
     /// Signed 32-bit integer.
-    pub fn i32(&mut self, field: &'static str) -> Result<i32, Error> {
-        Ok(i32::from_le_bytes(self.array(field)?))
-    }
-
-    /// Float that may have any value.
-    pub fn f32(&mut self, field: &'static str) -> Result<f32, Error> {
-        Ok(f32::from_le_bytes(self.array(field)?))
+    pub fn i32(&mut self, field: &'static str) -> i32 {
+        self.number(4, field).cast_signed()
     }
 
     /// Float that must be finite; `kind` is the error when it is not.
-    pub fn finite_f32(&mut self, field: &'static str, kind: ErrorKind) -> Result<f32, Error> {
+    #[inline(never)]
+    pub fn finite_f32(&mut self, field: &'static str, kind: ErrorKind) -> f32 {
         let at = self.offset;
-        let value = self.f32(field)?;
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(Error::new(kind).field(field).at(at).note("must be a finite number"))
+        let value = f32::from_bits(self.number(4, field));
+        if !value.is_finite() {
+            self.refuse(Error::new(kind).field(field).at(at).note("must be a finite number"));
         }
+        value
     }
 
     /// Bytes that the format reserves: they must be zero, because a later version may give them a meaning.
-    pub fn reserved(&mut self, count: usize, kind: ErrorKind) -> Result<(), Error> {
+    #[inline(never)]
+    pub fn reserved(&mut self, count: usize, kind: ErrorKind) {
         let at = self.offset;
-        match self.take(count, "reserved bytes")?.iter().position(|&byte| byte != 0) {
-            None => Ok(()),
-            Some(index) => {
-                let byte = self.bytes.get(at + index).copied().unwrap_or(0);
-                Err(Error::new(kind).field("reserved byte").found(u64::from(byte)).expected(0).at(at + index))
-            }
+        let bytes = self.take(count, "reserved bytes");
+        if let Some((index, &byte)) = bytes.iter().enumerate().find(|&(_, &byte)| byte != 0) {
+            self.refuse(Error::new(kind).field("reserved byte").found(byte.into()).expected(0).at(at + index));
         }
     }
 }

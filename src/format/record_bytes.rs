@@ -6,14 +6,14 @@ use super::records::{
     ResnetBasicBlock, YoloxDecoupledHead, YoloxPafpnMultiscale,
 };
 use super::write::Sink;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 
 impl Dense {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let units = r.u32("units")?;
-        let activation = ActivationCode(r.u8("activation")?);
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(Self { units, activation, alpha: r.finite_f32("alpha", ErrorKind::Layer)? })
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        let units = r.u32("units");
+        let activation = ActivationCode(r.u8("activation"));
+        r.reserved(3, ErrorKind::Layer);
+        Self { units, activation, alpha: r.finite_f32("alpha", ErrorKind::Layer) }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -24,17 +24,17 @@ impl Dense {
 }
 
 impl Conv2d {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            kernel_size: r.u32("kernel_size")?,
-            stride: r.u32("stride")?,
-            filters: r.u32("filters")?,
-            activation: ActivationCode(r.u8("activation")?),
-            pad_h: r.u8("pad_h")?,
-            pad_w: r.u8("pad_w")?,
-            pad_extra: r.u8("pad_extra")?,
-            alpha: r.finite_f32("alpha", ErrorKind::Layer)?,
-        })
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        Self {
+            kernel_size: r.u32("kernel_size"),
+            stride: r.u32("stride"),
+            filters: r.u32("filters"),
+            activation: ActivationCode(r.u8("activation")),
+            pad_h: r.u8("pad_h"),
+            pad_w: r.u8("pad_w"),
+            pad_extra: r.u8("pad_extra"),
+            alpha: r.finite_f32("alpha", ErrorKind::Layer),
+        }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -47,9 +47,9 @@ impl Conv2d {
 }
 
 impl DepthwiseConv2d {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let conv = Conv2d::read(r)?;
-        Ok(Self {
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        let conv = Conv2d::read(r);
+        Self {
             kernel_h: conv.kernel_size,
             stride: conv.stride,
             channels: conv.filters,
@@ -58,7 +58,7 @@ impl DepthwiseConv2d {
             pad_w: conv.pad_w,
             kernel_w: conv.pad_extra,
             alpha: conv.alpha,
-        })
+        }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -71,14 +71,14 @@ impl DepthwiseConv2d {
 }
 
 impl Pool2d {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            pool_size: r.u32("pool_size")?,
-            stride: r.u32("stride")?,
-            pad_h: r.u8("pad_h")?,
-            pad_w: r.u8("pad_w")?,
-            packed: r.u16("pool width and extra padding")?,
-        })
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        Self {
+            pool_size: r.u32("pool_size"),
+            stride: r.u32("stride"),
+            pad_h: r.u8("pad_h"),
+            pad_w: r.u8("pad_w"),
+            packed: r.u16("pool width and extra padding"),
+        }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -90,10 +90,10 @@ impl Pool2d {
 }
 
 impl BatchNorm2d {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let channels = r.u32("channels")?;
-        r.reserved(4, ErrorKind::Layer)?;
-        Ok(Self { channels })
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        let channels = r.u32("channels");
+        r.reserved(4, ErrorKind::Layer);
+        Self { channels }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -103,10 +103,10 @@ impl BatchNorm2d {
 }
 
 impl ChannelsEps {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let channels = r.u32("channels")?;
-        r.reserved(4, ErrorKind::Layer)?;
-        Ok(Self { channels, eps: r.finite_f32("eps", ErrorKind::Layer)? })
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        let channels = r.u32("channels");
+        r.reserved(4, ErrorKind::Layer);
+        Self { channels, eps: r.finite_f32("eps", ErrorKind::Layer) }
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -117,18 +117,18 @@ impl ChannelsEps {
 }
 
 impl MobilenetV4Uib {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
         let record = Self {
-            in_channels: r.u32("in_channels")?,
-            out_channels: r.u32("out_channels")?,
-            start_dw_kernel: r.u8("start_dw_kernel")?,
-            middle_dw_kernel: r.u8("middle_dw_kernel")?,
-            stride: r.u8("stride")?,
-            middle_dw_downsample: r.u8("middle_dw_downsample")?,
-            expand_ratio: r.finite_f32("expand_ratio", ErrorKind::Layer)?,
+            in_channels: r.u32("in_channels"),
+            out_channels: r.u32("out_channels"),
+            start_dw_kernel: r.u8("start_dw_kernel"),
+            middle_dw_kernel: r.u8("middle_dw_kernel"),
+            stride: r.u8("stride"),
+            middle_dw_downsample: r.u8("middle_dw_downsample"),
+            expand_ratio: r.finite_f32("expand_ratio", ErrorKind::Layer),
         };
-        r.reserved(4, ErrorKind::Layer)?;
-        Ok(record)
+        r.reserved(4, ErrorKind::Layer);
+        record
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -141,11 +141,11 @@ impl MobilenetV4Uib {
 }
 
 impl ResnetBasicBlock {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
         let record =
-            Self { in_channels: r.u32("in_channels")?, out_channels: r.u32("out_channels")?, stride: r.u8("stride")? };
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(record)
+            Self { in_channels: r.u32("in_channels"), out_channels: r.u32("out_channels"), stride: r.u8("stride") };
+        r.reserved(3, ErrorKind::Layer);
+        record
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -156,15 +156,15 @@ impl ResnetBasicBlock {
 }
 
 impl YoloxDecoupledHead {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
         let record = Self {
-            in_channels: r.u32("in_channels")?,
-            hidden_dim: r.u32("hidden_dim")?,
-            num_classes: r.u32("num_classes")?,
-            num_convs: r.u8("num_convs")?,
+            in_channels: r.u32("in_channels"),
+            hidden_dim: r.u32("hidden_dim"),
+            num_classes: r.u32("num_classes"),
+            num_convs: r.u8("num_convs"),
         };
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(record)
+        r.reserved(3, ErrorKind::Layer);
+        record
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -176,10 +176,10 @@ impl YoloxDecoupledHead {
 }
 
 impl FeatureTap {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
-        let record = Self { channels: r.u32("channels")?, tap_id: r.u8("tap_id")? };
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(record)
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
+        let record = Self { channels: r.u32("channels"), tap_id: r.u8("tap_id") };
+        r.reserved(3, ErrorKind::Layer);
+        record
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {
@@ -189,17 +189,17 @@ impl FeatureTap {
 }
 
 impl YoloxPafpnMultiscale {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn read(r: &mut Reader<'_>) -> Self {
         let record = Self {
-            c3_channels: r.u32("c3_channels")?,
-            c4_channels: r.u32("c4_channels")?,
-            c5_channels: r.u32("c5_channels")?,
-            hidden_dim: r.u32("hidden_dim")?,
-            num_classes: r.u32("num_classes")?,
-            num_convs: r.u8("num_convs")?,
+            c3_channels: r.u32("c3_channels"),
+            c4_channels: r.u32("c4_channels"),
+            c5_channels: r.u32("c5_channels"),
+            hidden_dim: r.u32("hidden_dim"),
+            num_classes: r.u32("num_classes"),
+            num_convs: r.u8("num_convs"),
         };
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(record)
+        r.reserved(3, ErrorKind::Layer);
+        record
     }
 
     pub(super) fn write(&self, sink: &mut dyn Sink) {

@@ -308,33 +308,33 @@ impl Layer {
     }
 
     /// Reads one record: four prefix bytes and the body of its kind.
+    #[inline(never)]
     pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
         let at = r.offset();
-        let kind = r.u8("layer kind")?;
-        if kind_name(kind).is_none() {
-            return Err(Error::new(ErrorKind::LayerKind).field("layer kind").found(u64::from(kind)).at_most(14).at(at));
-        }
-        Self::read_body(kind, r).map_err(|error| error.in_kind(kind))
-    }
-
-    fn read_body(kind: u8, r: &mut Reader<'_>) -> Result<Self, Error> {
-        r.reserved(3, ErrorKind::Layer)?;
-        Ok(match kind {
-            1 => Self::Dense(Dense::read(r)?),
-            2 => Self::Conv2d(Conv2d::read(r)?),
-            3 => Self::MaxPool2d(Pool2d::read(r)?),
+        let kind = r.u8("layer kind");
+        r.finish()?;
+        r.reserved(3, ErrorKind::Layer);
+        let layer = match kind {
+            1 => Self::Dense(Dense::read(r)),
+            2 => Self::Conv2d(Conv2d::read(r)),
+            3 => Self::MaxPool2d(Pool2d::read(r)),
             4 => Self::Flatten,
-            5 => Self::AvgPool2d(Pool2d::read(r)?),
-            6 => Self::BatchNorm2d(BatchNorm2d::read(r)?),
-            7 => Self::DepthwiseConv2d(DepthwiseConv2d::read(r)?),
-            8 => Self::ConvNextV2Block(ChannelsEps::read(r)?),
-            9 => Self::MobilenetV4Uib(MobilenetV4Uib::read(r)?),
-            10 => Self::ResnetBasicBlock(ResnetBasicBlock::read(r)?),
-            11 => Self::LayerNorm2d(ChannelsEps::read(r)?),
-            12 => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)?),
-            13 => Self::FeatureTap(FeatureTap::read(r)?),
-            _ => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)?),
-        })
+            5 => Self::AvgPool2d(Pool2d::read(r)),
+            6 => Self::BatchNorm2d(BatchNorm2d::read(r)),
+            7 => Self::DepthwiseConv2d(DepthwiseConv2d::read(r)),
+            8 => Self::ConvNextV2Block(ChannelsEps::read(r)),
+            9 => Self::MobilenetV4Uib(MobilenetV4Uib::read(r)),
+            10 => Self::ResnetBasicBlock(ResnetBasicBlock::read(r)),
+            11 => Self::LayerNorm2d(ChannelsEps::read(r)),
+            12 => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)),
+            13 => Self::FeatureTap(FeatureTap::read(r)),
+            14 => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)),
+            _ => {
+                return Err(Error::new(ErrorKind::LayerKind).field("layer kind").found(kind.into()).at_most(14).at(at));
+            }
+        };
+        r.finish().map_err(|error| error.in_kind(kind))?;
+        Ok(layer)
     }
 
     /// Writes the record.
