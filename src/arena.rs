@@ -8,6 +8,7 @@ pub(crate) mod packed;
 use core::ops::Range;
 
 use crate::error::{Error, ErrorKind};
+use crate::kernels::PACKS;
 use packed::{PackedList, PackedNode};
 
 /// First word of every arena that was initialised.
@@ -163,8 +164,10 @@ impl Arena {
         }
         self.used += taken;
         self.peak = self.peak.max(self.used);
-        // SAFETY: the memory of an arena that hands out some of it is there.
-        unsafe { self.packed.give_way(self.memory(), self.used) };
+        if PACKS {
+            // SAFETY: the memory of an arena that hands out some of it is there.
+            unsafe { self.packed.give_way(self.memory(), self.used) };
+        }
         Some(next.wrapping_add(padding))
     }
 

@@ -4,7 +4,7 @@
 //! What belongs to one type is compiled with its feature, in whole modules; where the rest calls into such a module, a
 //! module `absent` takes its place.
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 
 #[cfg(not(any(feature = "f32", feature = "int8")))]
 compile_error!("netkit would run no network at all: switch on the cargo feature `f32`, `int8` or both");
@@ -22,7 +22,7 @@ pub(crate) const ONLY_INT8: Option<bool> = match (cfg!(feature = "f32"), cfg!(fe
 };
 
 /// Refuses networks of a type that this build leaves out.
-pub(crate) fn require(is_int8: bool) -> Result<(), Error> {
+pub(crate) fn require(is_int8: bool) -> Result<(), Fault> {
     match ONLY_INT8 {
         Some(only_int8) if only_int8 != is_int8 => Err(missing(is_int8)),
         _ => Ok(()),
@@ -30,6 +30,6 @@ pub(crate) fn require(is_int8: bool) -> Result<(), Error> {
 }
 
 /// The error of a build that leaves out int8 networks, or float ones.
-pub(crate) const fn missing(is_int8: bool) -> Error {
-    Error::new(ErrorKind::Unsupported).note(if is_int8 { NO_INT8 } else { NO_F32 })
+pub(crate) const fn missing(is_int8: bool) -> Fault {
+    if is_int8 { text!(Unsupported, note NO_INT8).fault() } else { text!(Unsupported, note NO_F32).fault() }
 }

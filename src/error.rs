@@ -3,96 +3,112 @@
 use core::fmt;
 
 /// What went wrong. Each kind belongs to exactly one `nk_status` of the C API, see [`ErrorKind::status`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The file could not be opened.
-    #[error("cannot open the model file")]
     Open,
     /// The file could not be read or mapped.
-    #[error("cannot read the model file")]
     FileRead,
     /// The first four bytes are not `NKIT`.
-    #[error("not a .nk model: the first four bytes are not NKIT")]
     Magic,
     /// Format version other than 3 and 4.
-    #[error("unsupported .nk format version")]
     Version,
     /// A header field has a value that no model can have.
-    #[error("invalid header")]
     Header,
     /// A section or record ends before its last byte.
-    #[error("the file ends too early")]
     Truncated,
     /// The file is longer or shorter than its header says.
-    #[error("the file size does not match the header")]
     FileSize,
     /// A count is above the limit of the format.
-    #[error("a limit of the format is exceeded")]
     Limit,
     /// A layer record has a kind byte other than 1 to 14.
-    #[error("unknown layer kind")]
     LayerKind,
     /// A tensor catalog entry contradicts itself or the header.
-    #[error("invalid tensor catalog entry")]
     Catalog,
     /// The QUAN section is missing, short or has impossible values.
-    #[error("invalid quantization section")]
     Quant,
     /// A weight or bias is NaN or infinite.
-    #[error("invalid payload")]
     Payload,
     /// The TCAS section is missing, short or has impossible values.
-    #[error("invalid test section")]
     Cases,
     /// A layer's configuration is impossible for its input.
-    #[error("invalid layer configuration")]
     Layer,
     /// A layer's tensors do not have the sizes that its configuration asks for.
-    #[error("tensor does not fit its layer")]
     Weights,
     /// A size does not fit the address arithmetic of this library.
-    #[error("size too large")]
     SizeOverflow,
     /// A valid model that this build cannot run.
-    #[error("unsupported network")]
     Unsupported,
     /// The arena has too little room left.
-    #[error("arena too small")]
     Arena,
     /// A caller's argument is wrong.
-    #[error("invalid argument")]
     Argument,
     /// A caller's output buffer is too small.
-    #[error("output buffer too small")]
     Buffer,
     /// The model handle holds no loaded model.
-    #[error("no model is loaded in this handle")]
     NotLoaded,
     /// The network was built by hand and is not finished.
-    #[error("not initialized")]
     NotInitialized,
     /// A layer hook of the caller stopped the run.
-    #[error("stopped by the layer hook")]
     Stopped,
 }
+
+impl ErrorKind {
+    /// What went wrong, in a few words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Open => "cannot open the model file",
+            Self::FileRead => "cannot read the model file",
+            Self::Magic => "not a .nk model: the first four bytes are not NKIT",
+            Self::Version => "unsupported .nk format version",
+            Self::Header => "invalid header",
+            Self::Truncated => "the file ends too early",
+            Self::FileSize => "the file size does not match the header",
+            Self::Limit => "a limit of the format is exceeded",
+            Self::LayerKind => "unknown layer kind",
+            Self::Catalog => "invalid tensor catalog entry",
+            Self::Quant => "invalid quantization section",
+            Self::Payload => "invalid payload",
+            Self::Cases => "invalid test section",
+            Self::Layer => "invalid layer configuration",
+            Self::Weights => "tensor does not fit its layer",
+            Self::SizeOverflow => "size too large",
+            Self::Unsupported => "unsupported network",
+            Self::Arena => "arena too small",
+            Self::Argument => "invalid argument",
+            Self::Buffer => "output buffer too small",
+            Self::NotLoaded => "no model is loaded in this handle",
+            Self::NotInitialized => "not initialized",
+            Self::Stopped => "stopped by the layer hook",
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl core::error::Error for ErrorKind {}
 
 /// Which amounts an error tells: the expected one by a relation, and the one that was found. In one byte, because errors are
 /// packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Told(u8);
+pub(crate) struct Told(u8);
 
 impl Told {
-    const NOTHING: Self = Self(0);
-    const EXACTLY: u8 = 1;
-    const AT_LEAST: u8 = 2;
-    const AT_MOST: u8 = 3;
+    pub(crate) const NOTHING: Self = Self(0);
+    pub(crate) const EXACTLY: u8 = 1;
+    pub(crate) const AT_LEAST: u8 = 2;
+    pub(crate) const AT_MOST: u8 = 3;
     const FOUND: u8 = 4;
 
-    const fn with_relation(self, relation: u8) -> Self {
+    pub(crate) const fn with_relation(self, relation: u8) -> Self {
         Self(self.0 & Self::FOUND | relation)
     }
 
-    const fn with_found(self) -> Self {
+    pub(crate) const fn with_found(self) -> Self {
         Self(self.0 | Self::FOUND)
     }
 
@@ -194,6 +210,11 @@ impl Error {
         self
     }
 
+    /// States the amounts, and which of them are told.
+    pub(crate) const fn with_amounts(self, told: Told, found: usize, expected: usize) -> Self {
+        Self { told, found, expected, ..self }
+    }
+
     /// Adds what to do or why.
     pub const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
@@ -271,12 +292,9 @@ impl Error {
             out.write_str(": ")?;
         }
         match (self.field, self.told.has_found(), self.note) {
-            ("", _, "") => write!(out, "{}", self.kind)?,
+            ("", _, "") => out.write_str(self.kind.text())?,
             ("", _, note) => return out.write_str(note),
-            (field, false, "") => {
-                write_all(out, &[field, ": "], None)?;
-                write!(out, "{}", self.kind)?;
-            }
+            (field, false, "") => write_all(out, &[field, ": ", self.kind.text()], None)?,
             (field, false, note) => return write_all(out, &[field, ": ", note], None),
             (field, true, _) => write_all(out, &[field, " is "], Some(self.found))?,
         }

@@ -27,6 +27,7 @@ extern crate std;
 mod arena;
 mod element;
 pub mod error;
+pub mod fault;
 #[expect(unsafe_code, reason = "the C interface")]
 pub mod ffi;
 pub mod format;
@@ -44,6 +45,7 @@ pub mod tensor;
 pub mod text;
 
 pub use error::{Error, ErrorKind};
+pub use fault::Fault;
 pub use format::Model;
 pub use network::{Network, SharedNetwork};
 pub use plan::MemoryPlan;

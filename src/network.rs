@@ -13,8 +13,10 @@ mod region;
 use bytemuck::Pod;
 
 use crate::arena::packed::PackedNode;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{Fault, Text, text};
 use crate::format::Model;
+use crate::kernels::PACKS;
 use crate::plan::steps::{PACKED_LINE, Step};
 use crate::plan::{self, ALIGN_BYTES, MemoryPlan};
 use crate::run::{DAMAGED, Element, Memory, Watcher};
@@ -45,9 +47,7 @@ impl<'m, 'a> Network<'m, 'a> {
     /// Does what [`Network::load`] does, with a plan that was made of the same model before.
     pub fn load_planned(model: &Model<'m>, plan: &MemoryPlan, region: &'a mut [u8]) -> Result<Self, Error> {
         model.check_payload()?;
-        let available = region.len() as u64;
-        let too_small =
-            Error::new(ErrorKind::Arena).field("free arena memory").found(available).at_least(plan.arena_bytes as u64);
+        let too_small = text!(Arena, field "free arena memory", at_least).told(region.len(), plan.arena_bytes);
         let (region, rest) = region.split_at_mut_checked(plan.arena_bytes).ok_or(too_small)?;
         let header = NetworkHeader::new(model, plan);
         let parts = Parts::create(region, &header).ok_or(too_small)?;
@@ -57,7 +57,7 @@ impl<'m, 'a> Network<'m, 'a> {
             parts.copy.iter_mut().zip(source).for_each(|(to, from)| *to = *from);
         }
         let mut network = Self { blob: model.bytes(), payload: model.payload(), parts, packed: &[] };
-        if cfg!(feature = "simd") && plan.packed_bytes > 0 && rest.len() >= plan.packed_bytes {
+        if PACKS && plan.packed_bytes > 0 && rest.len() >= plan.packed_bytes {
             network.pack(rest)?;
         }
         Ok(network)
@@ -152,7 +152,7 @@ impl<'m, 'a> Network<'m, 'a> {
     /// Either run.
     pub(crate) fn run_values<T: Element>(&mut self, input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (network, scratch) = self.split();
-        network.run_in(scratch, input, output)
+        Ok(network.run_in(scratch, input, output)?)
     }
 
     /// What stays during a run, and the memory that it works in.
@@ -242,12 +242,12 @@ impl<'a> SharedNetwork<'a> {
     /// [`Network::run`] with all that changes in `scratch`: [`SharedNetwork::scratch_bytes`] bytes that start at a multiple
     /// of [`SharedNetwork::SCRATCH_ALIGN`].
     pub fn run(&self, scratch: &mut [u8], input: &[f32], output: &mut [f32]) -> Result<(), Error> {
-        self.run_in(scratch, input, output)
+        Ok(self.run_in(scratch, input, output)?)
     }
 
     /// [`Network::run_int8`], otherwise as [`SharedNetwork::run`].
     pub fn run_int8(&self, scratch: &mut [u8], input: &[i8], output: &mut [i8]) -> Result<(), Error> {
-        self.run_in(scratch, input, output)
+        Ok(self.run_in(scratch, input, output)?)
     }
 
     /// The words that the owner of the region keeps for its runs.
@@ -261,7 +261,7 @@ impl<'a> SharedNetwork<'a> {
     }
 
     /// Either run.
-    pub(crate) fn run_in<T: Element>(&self, scratch: &mut [u8], input: &[T], output: &mut [T]) -> Result<(), Error> {
+    pub(crate) fn run_in<T: Element>(&self, scratch: &mut [u8], input: &[T], output: &mut [T]) -> Result<(), Fault> {
         T::run_steps(self, self.active_steps(), self.memory(scratch, input, output)?)
     }
 
@@ -293,14 +293,15 @@ impl<'a> SharedNetwork<'a> {
         scratch: &'r mut [u8],
         input: &'r [T],
         output: &'r mut [T],
-    ) -> Result<Memory<'r, T>, Error> {
+    ) -> Result<Memory<'r, T>, Fault> {
         let header = self.fixed.header;
         if header.is_quantized() != T::IS_INT8 {
-            let [int8, float] = ["this is an int8 model: give it int8", "this is a float model: give it float32"];
-            return Err(Error::new(ErrorKind::Argument).note(if T::IS_INT8 { float } else { int8 }));
+            let int8 = text!(Argument, note "this is an int8 model: give it int8");
+            let float = text!(Argument, note "this is a float model: give it float32");
+            return Err(if T::IS_INT8 { float } else { int8 }.fault());
         }
-        check_count("input elements", input.len(), header.input())?;
-        check_count("output elements", output.len(), header.output())?;
+        check_count(text!(Argument, field "input elements", expected), input.len(), header.input())?;
+        check_count(text!(Argument, field "output elements", expected), output.len(), header.output())?;
         let activations = aligned_scratch(scratch, header.activation_bytes)?;
         Ok(Memory { activations, input, output })
     }
@@ -314,13 +315,13 @@ impl<'a> SharedNetwork<'a> {
 
     /// Weights and biases of a float network, in the model's bytes or in their aligned copy.
     #[cfg(feature = "f32")]
-    pub(crate) fn float_weights(&self) -> Result<&'a [f32], Error> {
+    pub(crate) fn float_weights(&self) -> Result<&'a [f32], Fault> {
         self.aligned(self.payload)
     }
 
     /// What an int8 network computes with.
     #[cfg(feature = "int8")]
-    pub(crate) fn int8_constants(&self) -> Result<crate::run::Constants<'a>, Error> {
+    pub(crate) fn int8_constants(&self) -> Result<crate::run::Constants<'a>, Fault> {
         let (weights, biases) = self.payload.split_at_checked(self.fixed.header.weights_bytes).ok_or(DAMAGED)?;
         Ok(crate::run::Constants {
             weights: bytemuck::cast_slice(weights),
@@ -331,7 +332,7 @@ impl<'a> SharedNetwork<'a> {
     }
 
     /// What must be aligned: `original`, or its copy.
-    fn aligned<T: Pod>(&self, original: &'a [u8]) -> Result<&'a [T], Error> {
+    fn aligned<T: Pod>(&self, original: &'a [u8]) -> Result<&'a [T], Fault> {
         let source = match (original.len(), self.fixed.header.copied_bytes) {
             (0, _) => return Ok(&[]),
             (_, 0) => original,
@@ -341,7 +342,7 @@ impl<'a> SharedNetwork<'a> {
     }
 }
 
-const MOVED: Error = Error::new(ErrorKind::Argument).note("the model was moved to a misaligned address after loading");
+const MOVED: Fault = text!(Argument, note "the model was moved to a misaligned address after loading").fault();
 
 /// In front of packed weights, where whoever takes free memory for his own would write first.
 const GUARD: [u8; PACKED_LINE] = [0x6b; PACKED_LINE];
@@ -352,33 +353,29 @@ fn first_line(memory: &[u8]) -> usize {
 }
 
 /// Weights and biases in the bytes that the network was loaded from.
-fn payload_of<'m>(blob: &'m [u8], header: &NetworkHeader) -> Result<&'m [u8], Error> {
+fn payload_of<'m>(blob: &'m [u8], header: &NetworkHeader) -> Result<&'m [u8], Fault> {
     let bytes = header.weights_bytes.checked_add(header.biases_bytes).ok_or(DAMAGED)?;
     let payload = blob.get(header.payload_offset..).and_then(|rest| rest.get(..bytes)).ok_or(DAMAGED)?;
     if blob.len() == header.blob_bytes { Ok(payload) } else { Err(DAMAGED) }
 }
 
 /// The first `bytes` bytes of the scratch memory as values.
-fn aligned_scratch<T: Pod>(scratch: &mut [u8], bytes: usize) -> Result<&mut [T], Error> {
-    let available = scratch.len() as u64;
-    let error = Error::new(ErrorKind::Buffer).field("bytes of scratch memory").found(available);
-    let scratch = scratch.get_mut(..bytes).ok_or(error.at_least(bytes as u64))?;
+fn aligned_scratch<T: Pod>(scratch: &mut [u8], bytes: usize) -> Result<&mut [T], Fault> {
+    let too_small = text!(Buffer, field "bytes of scratch memory", at_least).told(scratch.len(), bytes);
+    let scratch = scratch.get_mut(..bytes).ok_or(too_small)?;
     if bytes == 0 {
         // Aligned although it is empty, because steps look at it as other types.
         return bytemuck::try_cast_slice_mut::<u64, T>(&mut []).map_err(|_| DAMAGED);
     }
     let address = scratch.as_ptr().addr();
     if !address.is_multiple_of(ALIGN_BYTES) {
-        let error = Error::new(ErrorKind::Argument).field("alignment of the scratch memory");
-        return Err(error.found(1 << address.trailing_zeros()).at_least(ALIGN_BYTES as u64));
+        let text = text!(Argument, field "alignment of the scratch memory", at_least);
+        return Err(text.told(1 << address.trailing_zeros(), ALIGN_BYTES));
     }
     bytemuck::try_cast_slice_mut(scratch).map_err(|_| DAMAGED)
 }
 
-fn check_count(field: &'static str, found: usize, shape: Shape) -> Result<(), Error> {
+fn check_count(text: &'static Text, found: usize, shape: Shape) -> Result<(), Fault> {
     let expected = shape.elements()? as usize;
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Argument).field(field).found(found as u64).expected(expected as u64))
+    if found == expected { Ok(()) } else { Err(text.told(found, expected)) }
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, Text, text};
 
 /// Largest rank a tensor can have in the format and in the C API.
 pub const MAX_RANK: usize = 4;
@@ -39,9 +39,9 @@ impl Shape {
 
     /// Number of elements, or an error when it does not fit 31 bits (the largest tensor this library handles).
     #[inline(never)]
-    pub fn elements(&self) -> Result<u32, Error> {
+    pub fn elements(&self) -> Result<u32, Fault> {
         checked_product(&[self.h, self.w, self.c])
-            .ok_or(Error::new(ErrorKind::SizeOverflow).field("number of elements").expected(MAX_ELEMENTS as u64))
+            .ok_or(text!(SizeOverflow, field "number of elements", note "must be at most 2^29").fault())
     }
 
     /// The extents as the C API reports them, and the rank.
@@ -56,14 +56,7 @@ pub const MAX_ELEMENTS: u32 = 1 << 29;
 /// Product of the extents, `None` above [`MAX_ELEMENTS`].
 #[inline(never)]
 pub fn checked_product(dims: &[u32]) -> Option<u32> {
-    let mut product = 1u64;
-    for &dim in dims {
-        product = product.checked_mul(u64::from(dim))?;
-        if product > u64::from(MAX_ELEMENTS) {
-            return None;
-        }
-    }
-    u32::try_from(product).ok()
+    dims.iter().try_fold(1u32, |product, &dim| product.checked_mul(dim).filter(|&product| product <= MAX_ELEMENTS))
 }
 
 /// Zero elements added around a map before a window moves over it.
@@ -122,9 +115,11 @@ impl Window {
     ///
     /// Refuses a zero kernel or stride and a kernel that is larger than the padded input.
     #[inline(never)]
-    pub fn new(input: Shape, kernel: (u32, u32), stride: u32, pads: Padding, out_c: u32) -> Result<Self, Error> {
-        let out_h = out_extent(input.h, kernel.0, stride, pads.top, pads.bottom, "kernel height")?;
-        let out_w = out_extent(input.w, kernel.1, stride, pads.left, pads.right, "kernel width")?;
+    pub fn new(input: Shape, kernel: (u32, u32), stride: u32, pads: Padding, out_c: u32) -> Result<Self, Fault> {
+        let height = (text!(Layer, field "kernel height", at_least), text!(Layer, field "kernel height", at_most));
+        let width = (text!(Layer, field "kernel width", at_least), text!(Layer, field "kernel width", at_most));
+        let out_h = out_extent(input.h, kernel.0, stride, (pads.top, pads.bottom), height)?;
+        let out_w = out_extent(input.w, kernel.1, stride, (pads.left, pads.right), width)?;
         Ok(Self {
             in_h: input.h,
             in_w: input.w,
@@ -212,18 +207,25 @@ impl Taps {
     }
 }
 
+/// `texts` are those of a kernel that is too small, and too large.
 #[inline(never)]
-fn out_extent(size: u32, kernel: u32, stride: u32, before: u32, after: u32, field: &'static str) -> Result<u32, Error> {
+fn out_extent(
+    size: u32,
+    kernel: u32,
+    stride: u32,
+    (before, after): (u32, u32),
+    texts: (&'static Text, &'static Text),
+) -> Result<u32, Fault> {
     if stride == 0 {
-        return Err(Error::new(ErrorKind::Layer).field("stride").found(0).at_least(1));
+        return Err(text!(Layer, field "stride", at_least).told(0, 1));
     }
     if kernel == 0 {
-        return Err(Error::new(ErrorKind::Layer).field(field).found(0).at_least(1));
+        return Err(texts.0.told(0, 1));
     }
-    let padded = u64::from(size) + u64::from(before) + u64::from(after);
-    let Some(room) = padded.checked_sub(u64::from(kernel)) else {
-        return Err(Error::new(ErrorKind::Layer).field(field).found(u64::from(kernel)).at_most(padded));
+    // Pads are sums of two bytes at most.
+    let padded = size.checked_add(before + after).ok_or(text!(SizeOverflow, field "padded size").fault())?;
+    let Some(room) = padded.checked_sub(kernel) else {
+        return Err(texts.1.told(kernel as usize, padded as usize));
     };
-    let extent = room / u64::from(stride) + 1;
-    u32::try_from(extent).map_err(|_| Error::new(ErrorKind::SizeOverflow).field("output size").found(extent))
+    (room / stride).checked_add(1).ok_or(text!(SizeOverflow, field "output size").fault())
 }

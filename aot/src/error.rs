@@ -43,3 +43,9 @@ pub enum Error {
         index: usize,
     },
 }
+
+impl From<netkit::Fault> for Error {
+    fn from(fault: netkit::Fault) -> Self {
+        Self::Model(fault.into())
+    }
+}

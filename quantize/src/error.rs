@@ -41,3 +41,9 @@ impl From<netkit::Error> for Error {
         Self::Engine(error)
     }
 }
+
+impl From<netkit::Fault> for Error {
+    fn from(fault: netkit::Fault) -> Self {
+        Self::Engine(fault.into())
+    }
+}

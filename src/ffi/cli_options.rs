@@ -40,9 +40,9 @@ impl Problem {
     }
 }
 
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        Self::new(format_args!("{error}"))
+impl<E: Into<Error>> From<E> for Problem {
+    fn from(error: E) -> Self {
+        Self::new(format_args!("{}", error.into()))
     }
 }
 

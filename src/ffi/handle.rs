@@ -267,9 +267,10 @@ pub(super) fn plan_keeping_taps(model: &Model<'_>) -> Result<MemoryPlan, Error> 
     MemoryPlan::keeping_taps(model).map_err(|error| broken_first(model, error))
 }
 
+/// Microcontrollers spend no code on it: there a model that is both is called unsupported.
 fn broken_first(model: &Model<'_>, error: Error) -> Error {
     match error.kind {
-        ErrorKind::Unsupported => shapes(model).err().unwrap_or(error),
+        ErrorKind::Unsupported if cfg!(feature = "host") => shapes(model).err().unwrap_or(error),
         _ => error,
     }
 }

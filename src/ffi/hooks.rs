@@ -126,7 +126,7 @@ pub(super) fn run<T: Element>(
     let [function, ..] = network.hook_words();
     let watched = if function == 0 { null_mut() } else { WATCHED_RUN.load(Ordering::Acquire) };
     if watched.is_null() || network.is_quantized() != T::IS_INT8 {
-        return network.run_in(scratch, input, output);
+        return Ok(network.run_in(scratch, input, output)?);
     }
     // SAFETY: `set_hook` stores nothing but a function of this type.
     let watched = unsafe { transmute::<*mut (), WatchedRun>(watched) };
@@ -152,7 +152,7 @@ fn run_watched_as<T: Element>(
     let (input, output) = (bytemuck::cast_slice::<u8, T>(input), bytemuck::cast_slice_mut(output));
     match Hook::of(network) {
         Some(mut hook) => network.run_watched(scratch, &mut hook, input, output),
-        None => network.run_in(scratch, input, output),
+        None => Ok(network.run_in(scratch, input, output)?),
     }
 }
 

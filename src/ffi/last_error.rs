@@ -66,13 +66,15 @@ pub(super) fn report(result: Result<(), Error>) -> nk_status {
 }
 
 /// Keeps `error` for this thread and tells the log. When there is no memory for a record, the status alone has to do.
+#[cold]
+#[inline(never)]
 pub(super) fn store(error: &Error) {
     let (place, record) = (place::get_or_claim(), Record::of(error));
     if !place.is_null() {
         // SAFETY: the record belongs to this thread and no reference to it outlives the functions of this file.
         unsafe { place.write(record) };
     }
-    output::log_error(CStr::from_bytes_until_nul(&record.text).unwrap_or_default().to_bytes());
+    output::log_error(record.text.split(|&byte| byte == 0).next().unwrap_or_default());
 }
 
 /// Forgets the error of this thread.

@@ -5,6 +5,7 @@ use super::raw::{Span, invalid};
 use crate::arena::Arena;
 use crate::arena::packed::PackedNode;
 use crate::error::Error;
+use crate::kernels::PACKS;
 use crate::network::{Network, SharedNetwork};
 use crate::plan::MemoryPlan;
 
@@ -13,7 +14,7 @@ use crate::plan::MemoryPlan;
 /// # Safety
 /// The memory of the arena is valid, nobody else uses its free part, and the network lies in the rest.
 pub(super) unsafe fn pack(network: &mut Network<'_, '_>, plan: &MemoryPlan, arena: &mut Arena) -> Result<(), Error> {
-    if !cfg!(feature = "simd") || plan.packed_bytes == 0 {
+    if !PACKS || plan.packed_bytes == 0 {
         return Ok(());
     }
     let Some(room) = arena.room_for_packed(plan.packed_bytes) else { return Ok(()) };
@@ -28,14 +29,14 @@ pub(super) unsafe fn pack(network: &mut Network<'_, '_>, plan: &MemoryPlan, aren
 
 /// Ends the packed weights of a network whose memory a run is going to use, because it still counts as free.
 pub(super) fn make_way(network: &mut Network<'_, '_>, used: &[Span]) {
-    if cfg!(feature = "simd") && is_in(network.packed_node_mut(), used) {
+    if PACKS && is_in(network.packed_node_mut(), used) {
         network.packed_node_mut().clear();
     }
 }
 
 /// Refuses a run that shares the model with others and would use the memory of its packed weights.
 pub(super) fn refuse_use(network: &SharedNetwork<'_>, used: &[Span]) -> Result<(), Error> {
-    if cfg!(feature = "simd") && is_in(network.packed_node(), used) {
+    if PACKS && is_in(network.packed_node(), used) {
         return Err(invalid("a buffer lies in the free memory of the arena, where the model has packed weights"));
     }
     Ok(())
@@ -47,7 +48,7 @@ pub(super) fn refuse_use(network: &SharedNetwork<'_>, used: &[Span]) -> Result<(
 /// The memory of the network's arena is valid, and nobody takes or writes to what is free of it while the network is used.
 pub(super) unsafe fn attach<'a>(network: &SharedNetwork<'a>) -> SharedNetwork<'a> {
     match network.packed_node().place() {
-        Some((start, bytes)) if cfg!(feature = "simd") => {
+        Some((start, bytes)) if PACKS => {
             let start = core::ptr::with_exposed_provenance::<u8>(start);
             // SAFETY: the node is sealed, so that `pack` stored the place, which is memory of the arena.
             network.with_packed(unsafe { core::slice::from_raw_parts(start, bytes) })

@@ -16,6 +16,7 @@ use super::model::nk_model_t;
 use super::raw::{Span, invalid, required};
 use super::run::{self, Target};
 use super::{hooks, packing};
+use crate::element::ONLY_INT8;
 use crate::error::{Error, ErrorKind};
 use crate::network::SharedNetwork;
 use crate::run::Element;
@@ -121,7 +122,7 @@ impl ByteCall {
         let loaded = unsafe { handle::get(self.model) }.ok_or(handle::NOT_LOADED)?;
         // SAFETY: by this function's contract.
         unsafe {
-            if loaded.facts.is_quantized() {
+            if ONLY_INT8.unwrap_or(loaded.facts.is_quantized()) {
                 self.run_as::<i8>(&loaded, scratch)
             } else {
                 self.run_as::<f32>(&loaded, scratch)

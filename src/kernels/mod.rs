@@ -55,6 +55,9 @@ use aarch64 as native;
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 use x86_64 as native;
 
+/// Whether this build has kernels that gain from weights in an order of their own, and packs them.
+pub const PACKS: bool = cfg!(all(feature = "simd", not(any(target_arch = "arm", target_arch = "riscv32"))));
+
 pub use args::{Activation, Conv2d, Dense, DepthwiseConv2d, Epilogue, Filters, Grn, KernelPitch, Pool2d};
 #[cfg(feature = "host")]
 pub use cap::cap_level;

@@ -4,7 +4,7 @@
 use super::dense::rows_window;
 use super::layernorm2d::require_eps;
 use super::{require_channels, require_positive};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::records::ChannelsEps;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Weighted};
@@ -18,9 +18,9 @@ const KERNEL: u32 = 7;
 const EXPANSION: u32 = 4;
 
 /// The shape stays.
-pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Error> {
-    require_positive("channels", record.channels)?;
-    require_channels("channels", record.channels, input)?;
+pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Fault> {
+    require_positive(text!(Layer, field "channels", at_least), record.channels)?;
+    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
     require_eps(record.eps)?;
     Ok(input)
 }
@@ -28,14 +28,14 @@ pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Error> 
 /// Tensors: depthwise `[c, 7, 7]` + `[c]`; layer norm gamma and beta `[c]`; expansion `[4c, c]` + `[4c]`; GRN gamma and
 /// beta `[4c]`; projection `[c, 4c]` + `[c]`.
 #[inline(never)]
-pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape) = (l.value, l.shape);
     output_shape(record, shape)?;
-    l.require_float("int8 has no form of a ConvNeXt V2 block; keep this model in float")?;
+    l.require_float(text!(Unsupported, note "int8 has no form of a ConvNeXt V2 block; keep this model in float"))?;
     let channels = record.channels;
     let wide = channels
         .checked_mul(EXPANSION)
-        .ok_or(Error::new(ErrorKind::SizeOverflow).field("channels").found(u64::from(channels)))?;
+        .ok_or(text!(SizeOverflow, field "channels", found).told(channels as usize, 0))?;
     let wide_shape = Shape { c: wide, ..shape };
     wide_shape.elements()?;
 

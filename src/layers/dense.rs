@@ -1,23 +1,23 @@
 //! Fully connected layer: `y = activation(W x + b)` for each row.
 
 use super::{epilogue_activation, lower_softmax, require_positive};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::records::Dense;
 use crate::plan::lowering::{Lowering, Weighted};
 use crate::tensor::{Shape, Window};
 
 /// `[rows, features]` to `[rows, units]`.
-pub fn output_shape(record: &Dense, input: Shape) -> Result<Shape, Error> {
-    require_positive("units", record.units)?;
+pub fn output_shape(record: &Dense, input: Shape) -> Result<Shape, Fault> {
+    require_positive(text!(Layer, field "units", at_least), record.units)?;
     if !input.is_rows {
-        return Err(Error::new(ErrorKind::Layer).note("a dense layer needs flat input: put a flatten layer before it"));
+        return Err(text!(Layer, note "a dense layer needs flat input: put a flatten layer before it").fault());
     }
     Ok(Shape::rows(input.h, record.units))
 }
 
 /// Tensors: weights `[units, features]`, bias `[units]`.
 #[inline(never)]
-pub fn lower(record: &Dense, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &Dense, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;
     let tensors = l.take(&[record.units, shape.c], record.units)?;

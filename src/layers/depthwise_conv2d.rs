@@ -1,7 +1,7 @@
 //! Depthwise convolution with multiplier 1: every channel has its own kernel.
 
 use super::{epilogue_activation, lower_softmax, require_channels};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::records::DepthwiseConv2d;
 use crate::plan::lowering::{Lowering, Weighted};
 use crate::plan::steps::Op;
@@ -9,18 +9,22 @@ use crate::tensor::{Shape, Window};
 
 /// `[h, w, c]` to `[out_h, out_w, c]`. `weight_elems` tells the kernel's width, see
 /// [`DepthwiseConv2d::kernel_and_pads`].
-pub fn output_shape(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Shape, Error> {
+pub fn output_shape(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Shape, Fault> {
     window(record, input, weight_elems).map(|window| window.output())
 }
 
-fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Window, Error> {
-    require_channels("channels", record.channels, input)?;
+fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Window, Fault> {
+    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
     let area = weight_elems / record.channels;
     let geometry = record.kernel_and_pads(area).filter(|_| weight_elems.is_multiple_of(record.channels));
     let Some((kernel, pads)) = geometry else {
-        let error =
-            Error::new(ErrorKind::Weights).field("elements of the weight tensor").found(u64::from(weight_elems));
-        return Err(error.note("must be channels x kernel_h x kernel width"));
+        let text = text!(
+            Weights,
+            field "elements of the weight tensor",
+            found,
+            note "must be channels x kernel_h x kernel width"
+        );
+        return Err(text.told(weight_elems as usize, 0));
     };
     Window::new(input, kernel, record.stride, pads, record.channels)
 }
@@ -28,7 +32,7 @@ fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<W
 /// Tensors: weights `[c, kernel_h, kernel_w]`, bias `[c]`; then those of a directly following batch norm. A directly
 /// following max pool may be part of the step.
 #[inline(never)]
-pub fn lower(record: &DepthwiseConv2d, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &DepthwiseConv2d, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape) = (l.value, l.shape);
     let window = window(record, shape, l.next_weight_elems()?)?;
     let tensors = l.take(&[record.channels, window.kernel_h, window.kernel_w], record.channels)?;

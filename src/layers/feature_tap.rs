@@ -1,7 +1,7 @@
 //! Feature tap: the running map is remembered for a PAFPN that follows; nothing is computed.
 
 use super::require_channels;
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::records::FeatureTap;
 use crate::plan::lowering::Lowering;
 use crate::tensor::Shape;
@@ -10,19 +10,18 @@ use crate::tensor::Shape;
 pub const MAX_TAPS: u8 = 4;
 
 /// The shape stays.
-pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Error> {
-    require_channels("channels", record.channels, input)?;
+pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Fault> {
+    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
     if record.tap_id >= MAX_TAPS {
-        let error = Error::new(ErrorKind::Layer).field("tap_id").found(u64::from(record.tap_id));
-        return Err(error.at_most(u64::from(MAX_TAPS) - 1));
+        return Err(text!(Layer, field "tap_id", at_most).told(record.tap_id.into(), usize::from(MAX_TAPS) - 1));
     }
     Ok(input)
 }
 
 /// No tensors and no step. A later tap with the same id replaces an earlier one.
 #[inline(never)]
-pub fn lower(record: &FeatureTap, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &FeatureTap, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     output_shape(record, l.shape)?;
-    l.require_float("int8 has no form of a PAFPN, the only reader of feature taps")?;
+    l.require_float(text!(Unsupported, note "int8 has no form of a PAFPN, the only reader of feature taps"))?;
     l.set_tap(record.tap_id)
 }

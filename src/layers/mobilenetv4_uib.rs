@@ -3,7 +3,7 @@
 //! added when stride and channels allow.
 
 use super::{require_channels, require_positive};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::records::MobilenetV4Uib;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Residual, Value, Weighted};
@@ -21,7 +21,7 @@ struct Windows {
 }
 
 /// `[h, w, in]` to `[out_h, out_w, out]`.
-pub fn output_shape(record: &MobilenetV4Uib, input: Shape) -> Result<Shape, Error> {
+pub fn output_shape(record: &MobilenetV4Uib, input: Shape) -> Result<Shape, Fault> {
     windows(record, input).map(|windows| windows.project.output())
 }
 
@@ -37,11 +37,11 @@ pub fn has_residual(record: &MobilenetV4Uib) -> bool {
 
 /// Channels between expansion and projection: `in * ratio` rounded to a multiple of 8, at least 8, and never more than
 /// 10 % below the exact value. Computed in float32, as the models were.
-pub fn expanded_channels(record: &MobilenetV4Uib) -> Result<u32, Error> {
+pub fn expanded_channels(record: &MobilenetV4Uib) -> Result<u32, Fault> {
     let exact = record.in_channels as f32 * record.expand_ratio;
     if !(exact > 0.0 && exact < crate::tensor::MAX_ELEMENTS as f32) {
-        let error = Error::new(ErrorKind::Layer).field("in_channels x expand_ratio");
-        return Err(error.note("must be above 0 and below 2^29"));
+        let text = text!(Layer, field "in_channels x expand_ratio", note "must be above 0 and below 2^29");
+        return Err(text.fault());
     }
     let rounded = ((exact + DIVISOR as f32 / 2.0) as u32 / DIVISOR * DIVISOR).max(DIVISOR);
     Ok(if rounded < (0.9 * exact) as u32 { rounded + DIVISOR } else { rounded })
@@ -57,10 +57,10 @@ pub fn strides(record: &MobilenetV4Uib) -> (u32, u32) {
     }
 }
 
-fn windows(record: &MobilenetV4Uib, input: Shape) -> Result<Windows, Error> {
-    require_channels("in_channels", record.in_channels, input)?;
-    require_positive("out_channels", record.out_channels)?;
-    require_positive("stride", u32::from(record.stride))?;
+fn windows(record: &MobilenetV4Uib, input: Shape) -> Result<Windows, Fault> {
+    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
+    require_positive(text!(Layer, field "out_channels", at_least), record.out_channels)?;
+    require_positive(text!(Layer, field "stride", at_least), u32::from(record.stride))?;
     let expanded = expanded_channels(record)?;
     let (start_stride, middle_stride) = strides(record);
 
@@ -71,13 +71,13 @@ fn windows(record: &MobilenetV4Uib, input: Shape) -> Result<Windows, Error> {
     let shape = middle.map_or(expand.output(), |window| window.output());
     let project = Window::new(shape, (1, 1), 1, Padding::default(), record.out_channels)?;
     if has_residual(record) && (shape.h, shape.w) != (input.h, input.w) {
-        let error = Error::new(ErrorKind::Layer);
-        return Err(error.note("an even depthwise kernel shrinks the map, so the input cannot be added"));
+        let text = text!(Layer, note "an even depthwise kernel shrinks the map, so the input cannot be added");
+        return Err(text.fault());
     }
     Ok(Windows { start, expand, middle, project })
 }
 
-fn depthwise_window(kernel: u8, stride: u32, input: Shape) -> Result<Option<Window>, Error> {
+fn depthwise_window(kernel: u8, stride: u32, input: Shape) -> Result<Option<Window>, Fault> {
     let kernel = u32::from(kernel);
     if kernel == 0 {
         return Ok(None);
@@ -88,7 +88,7 @@ fn depthwise_window(kernel: u8, stride: u32, input: Shape) -> Result<Option<Wind
 /// Tensors, each followed in float models by the batch norm's scale and shift: start `[in, k, k]`, expand `[e, in]`, middle `[e, k, k]`,
 /// project `[out, e]`.
 #[inline(never)]
-pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape) = (l.value, l.shape);
     let windows = windows(record, shape)?;
     let residual = has_residual(record).then_some(Residual {
@@ -124,14 +124,14 @@ pub fn lower(record: &MobilenetV4Uib, l: &mut Lowering<'_, '_>) -> Result<(), Er
 }
 
 /// Takes a 1x1 convolution and its batch norm.
-fn pointwise(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Error> {
+fn pointwise(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Fault> {
     let tensors = l.take(&[window.out_c, window.in_c], window.out_c)?;
     let norm = l.take_block_norm(window.out_c)?;
     Ok(Weighted { norm, ..Weighted::new(window, tensors) })
 }
 
 /// Takes a depthwise convolution and its batch norm, and runs them on `input`, which is released.
-fn depthwise(l: &mut Lowering<'_, '_>, window: Window, activation: Activation, input: Value) -> Result<Value, Error> {
+fn depthwise(l: &mut Lowering<'_, '_>, window: Window, activation: Activation, input: Value) -> Result<Value, Fault> {
     let tensors = l.take(&[window.in_c, window.kernel_h, window.kernel_w], window.in_c)?;
     let norm = l.take_block_norm(window.in_c)?;
     let output = l.temporary(window.output(), input)?;

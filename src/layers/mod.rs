@@ -15,6 +15,7 @@ pub mod dense;
 pub mod depthwise_conv2d;
 pub mod feature_tap;
 pub mod flatten;
+pub(crate) mod groups;
 pub mod layernorm2d;
 pub mod max_pool2d;
 pub mod mobilenetv4_uib;
@@ -22,15 +23,16 @@ pub mod resnet_basic_block;
 pub mod yolox_decoupled_head;
 pub mod yolox_pafpn_multiscale;
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, Text, text};
 use crate::format::Layer;
 use crate::format::records::ActivationCode;
 use crate::kernels::Activation;
 use crate::plan::lowering::Lowering;
 use crate::tensor::Shape;
+use groups::{BLOCKS, FLOAT, FLOAT_BLOCKS, YOLOX};
 
 /// Shape after `layer`. `weight_elems` is the element count of the layer's first weight tensor, 0 if it has none.
-pub fn output_shape(layer: &Layer, input: Shape, weight_elems: u32) -> Result<Shape, Error> {
+pub fn output_shape(layer: &Layer, input: Shape, weight_elems: u32) -> Result<Shape, Fault> {
     match layer {
         Layer::Dense(record) => dense::output_shape(record, input),
         Layer::Conv2d(record) => conv2d::output_shape(record, input),
@@ -50,22 +52,23 @@ pub fn output_shape(layer: &Layer, input: Shape, weight_elems: u32) -> Result<Sh
 }
 
 /// Emits the steps of `layer`.
-pub fn lower(layer: &Layer, lowering: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(layer: &Layer, lowering: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     match layer {
         Layer::Dense(record) => dense::lower(record, lowering),
         Layer::Conv2d(record) => conv2d::lower(record, lowering),
         Layer::MaxPool2d(record) => max_pool2d::lower(record, lowering),
         Layer::Flatten => flatten::lower(lowering),
         Layer::AvgPool2d(record) => avg_pool2d::lower(record, lowering),
-        Layer::BatchNorm2d(record) => batch_norm2d::lower(record, lowering),
+        Layer::BatchNorm2d(record) if FLOAT => batch_norm2d::lower(record, lowering),
         Layer::DepthwiseConv2d(record) => depthwise_conv2d::lower(record, lowering),
-        Layer::ConvNextV2Block(record) => convnextv2_block::lower(record, lowering),
-        Layer::MobilenetV4Uib(record) => mobilenetv4_uib::lower(record, lowering),
-        Layer::ResnetBasicBlock(record) => resnet_basic_block::lower(record, lowering),
-        Layer::LayerNorm2d(record) => layernorm2d::lower(record, lowering),
-        Layer::YoloxDecoupledHead(record) => yolox_decoupled_head::lower(record, lowering),
-        Layer::FeatureTap(record) => feature_tap::lower(record, lowering),
-        Layer::YoloxPafpnMultiscale(record) => yolox_pafpn_multiscale::lower(record, lowering),
+        Layer::ConvNextV2Block(record) if FLOAT_BLOCKS => convnextv2_block::lower(record, lowering),
+        Layer::MobilenetV4Uib(record) if BLOCKS => mobilenetv4_uib::lower(record, lowering),
+        Layer::ResnetBasicBlock(record) if BLOCKS => resnet_basic_block::lower(record, lowering),
+        Layer::LayerNorm2d(record) if FLOAT_BLOCKS => layernorm2d::lower(record, lowering),
+        Layer::YoloxDecoupledHead(record) if YOLOX => yolox_decoupled_head::lower(record, lowering),
+        Layer::FeatureTap(record) if YOLOX => feature_tap::lower(record, lowering),
+        Layer::YoloxPafpnMultiscale(record) if YOLOX => yolox_pafpn_multiscale::lower(record, lowering),
+        _ => Err(groups::left_out(layer)),
     }
 }
 
@@ -103,7 +106,7 @@ pub(crate) fn epilogue_activation(code: ActivationCode, alpha: f32) -> Activatio
 /// Emits the softmax of a record that asks for it, over the running result. int8 convolutions ignore it, as in the
 /// reference engine: only a dense layer's logits are scaled for one.
 #[inline(never)]
-pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let is_ignored = lowering.is_quantized() && !lowering.shape.is_rows;
     if code != ActivationCode::SOFTMAX || is_ignored {
         return Ok(());
@@ -113,28 +116,28 @@ pub(crate) fn lower_softmax(code: ActivationCode, lowering: &mut Lowering<'_, '_
 
 /// Refuses rows: most kinds work on maps, before a flatten layer.
 #[inline(never)]
-pub(crate) fn require_map(input: Shape) -> Result<(), Error> {
+pub(crate) fn require_map(input: Shape) -> Result<(), Fault> {
     if !input.is_rows {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Layer).note("needs a [height, width, channels] map, but its input is flat"))
+    Err(text!(Layer, note "needs a [height, width, channels] map, but its input is flat").fault())
 }
 
-/// Refuses a map with another number of channels than the record says.
+/// Refuses a map with another number of channels than the record says; `text` tells what is expected.
 #[inline(never)]
-pub(crate) fn require_channels(field: &'static str, record: u32, input: Shape) -> Result<(), Error> {
+pub(crate) fn require_channels(text: &'static Text, record: u32, input: Shape) -> Result<(), Fault> {
     require_map(input)?;
     if record == input.c {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Layer).field(field).found(u64::from(record)).expected(u64::from(input.c)))
+    Err(text.told(record as usize, input.c as usize))
 }
 
-/// Refuses 0 for a count that a record states.
+/// Refuses 0 for a count that a record states; `text` tells the least right one.
 #[inline(never)]
-pub(crate) fn require_positive(field: &'static str, value: u32) -> Result<(), Error> {
+pub(crate) fn require_positive(text: &'static Text, value: u32) -> Result<(), Fault> {
     if value > 0 {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Layer).field(field).found(0).at_least(1))
+    Err(text.told(0, 1))
 }

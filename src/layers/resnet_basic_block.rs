@@ -2,7 +2,7 @@
 //! ReLU.
 
 use super::{require_channels, require_positive};
-use crate::error::Error;
+use crate::fault::{Fault, text};
 use crate::format::records::ResnetBasicBlock;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Residual, Weighted};
@@ -16,7 +16,7 @@ struct Windows {
 }
 
 /// `[h, w, in]` to `[out_h, out_w, out]`.
-pub fn output_shape(record: &ResnetBasicBlock, input: Shape) -> Result<Shape, Error> {
+pub fn output_shape(record: &ResnetBasicBlock, input: Shape) -> Result<Shape, Fault> {
     windows(record, input, KERNEL).map(|windows| windows.second.output())
 }
 
@@ -36,9 +36,9 @@ const KERNEL: u32 = 3;
 const SHIFTED_KERNEL: u32 = 4;
 
 /// `first_kernel` is that of the first convolution; it has no effect on shapes.
-fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result<Windows, Error> {
-    require_channels("in_channels", record.in_channels, input)?;
-    require_positive("out_channels", record.out_channels)?;
+fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result<Windows, Fault> {
+    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
+    require_positive(text!(Layer, field "out_channels", at_least), record.out_channels)?;
     let (stride, channels) = (u32::from(record.stride), record.out_channels);
     let end = first_kernel - 2;
     let pads = Padding { bottom: end, right: end, ..Padding::same(1) };
@@ -64,7 +64,7 @@ fn first_kernel(record: &ResnetBasicBlock, elements: u32) -> u32 {
 /// In int8 models the first may be `[out, 4, 4, in]`, and the sum has a scale of its own: the descriptor of the second
 /// convolution states it in its bias scale and bias zero point, which nothing else uses. `docs/nk-format.md` defines both.
 #[inline(never)]
-pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape, input_quant) = (l.value, l.shape, l.quant);
     // A record that does not fit its input is named before its tensors are looked at.
     output_shape(record, shape)?;
@@ -89,7 +89,7 @@ pub fn lower(record: &ResnetBasicBlock, l: &mut Lowering<'_, '_>) -> Result<(), 
 }
 
 /// Takes a convolution and its batch norm.
-fn take(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Error> {
+fn take(l: &mut Lowering<'_, '_>, window: Window) -> Result<Weighted, Fault> {
     let tensors = l.take(&[window.out_c, window.kernel_h, window.kernel_w, window.in_c], window.out_c)?;
     let norm = l.take_block_norm(window.out_c)?;
     Ok(Weighted { norm, ..Weighted::new(window, tensors) })

@@ -2,7 +2,7 @@
 //! the stem and every branch convolution; the predictions are raw.
 
 use super::{require_channels, require_positive};
-use crate::error::Error;
+use crate::fault::{Fault, text};
 use crate::format::records::YoloxDecoupledHead;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Value, Weighted};
@@ -14,15 +14,15 @@ const BOX: u32 = 4;
 const OBJECTNESS: u32 = 1;
 
 /// `[h, w, in]` to `[h, w, 5 + classes]`: box 0-3, objectness 4, classes from 5 on.
-pub fn output_shape(record: &YoloxDecoupledHead, input: Shape) -> Result<Shape, Error> {
-    require_channels("in_channels", record.in_channels, input)?;
+pub fn output_shape(record: &YoloxDecoupledHead, input: Shape) -> Result<Shape, Fault> {
+    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
     head_shape(input, record.hidden_dim, record.num_classes)
 }
 
 /// Shape of a head's predictions over the map `input`.
-pub(super) fn head_shape(input: Shape, hidden: u32, classes: u32) -> Result<Shape, Error> {
-    require_positive("hidden_dim", hidden)?;
-    require_positive("num_classes", classes)?;
+pub(super) fn head_shape(input: Shape, hidden: u32, classes: u32) -> Result<Shape, Fault> {
+    require_positive(text!(Layer, field "hidden_dim", at_least), hidden)?;
+    require_positive(text!(Layer, field "num_classes", at_least), classes)?;
     let shape = Shape { c: classes.saturating_add(BOX + OBJECTNESS), ..input };
     shape.elements()?;
     Ok(shape)
@@ -35,10 +35,10 @@ pub fn tensor_pairs(num_convs: u8) -> u32 {
 
 /// Tensors: see `lower_head` below.
 #[inline(never)]
-pub fn lower(record: &YoloxDecoupledHead, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &YoloxDecoupledHead, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (input, shape) = (l.value, l.shape);
     let output_shape = output_shape(record, shape)?;
-    l.require_float("int8 has no form of a YOLOX head; keep this model in float")?;
+    l.require_float(text!(Unsupported, note "int8 has no form of a YOLOX head; keep this model in float"))?;
     let head = Head { hidden: record.hidden_dim, classes: record.num_classes, num_convs: record.num_convs };
     let mut predictions = Predictions::new(output_shape);
     lower_head(&head, l, input, shape, &mut predictions)?;
@@ -63,7 +63,7 @@ impl Predictions {
     }
 
     /// The next `elems` elements.
-    fn next_part(&mut self, l: &mut Lowering<'_, '_>, elems: u32, from: Value) -> Result<Value, Error> {
+    fn next_part(&mut self, l: &mut Lowering<'_, '_>, elems: u32, from: Value) -> Result<Value, Fault> {
         let value = match self.value {
             Some(value) => value,
             None => l.destination(self.shape, from)?,
@@ -92,7 +92,7 @@ pub(super) fn lower_head(
     input: Value,
     shape: Shape,
     predictions: &mut Predictions,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     let elems = head_shape(shape, head.hidden, head.classes)?.elements()?;
     let inner = Shape { c: head.hidden, ..shape };
     let stem_step = take(l, shape, 1, head.hidden, Activation::Silu)?;
@@ -125,7 +125,7 @@ pub(super) fn lower_head(
 }
 
 /// The convolutions of one branch on `input`, which is released.
-fn branch(head: &Head, l: &mut Lowering<'_, '_>, shape: Shape, input: Value) -> Result<Value, Error> {
+fn branch(head: &Head, l: &mut Lowering<'_, '_>, shape: Shape, input: Value) -> Result<Value, Fault> {
     let mut value = input;
     for _ in 0..head.num_convs {
         let step = take(l, shape, 3, head.hidden, Activation::Silu)?;
@@ -137,7 +137,7 @@ fn branch(head: &Head, l: &mut Lowering<'_, '_>, shape: Shape, input: Value) -> 
     Ok(value)
 }
 
-fn skip_convs(head: &Head, l: &mut Lowering<'_, '_>, shape: Shape) -> Result<(), Error> {
+fn skip_convs(head: &Head, l: &mut Lowering<'_, '_>, shape: Shape) -> Result<(), Fault> {
     for _ in 0..head.num_convs {
         take(l, shape, 3, head.hidden, Activation::Silu)?;
     }
@@ -151,7 +151,7 @@ pub(super) fn take(
     kernel: u32,
     out_c: u32,
     activation: Activation,
-) -> Result<Weighted, Error> {
+) -> Result<Weighted, Fault> {
     let window = Window::new(input, (kernel, kernel), 1, Padding::same(kernel / 2), out_c)?;
     let tensors = l.take(&[out_c, kernel, kernel, input.c], out_c)?;
     Ok(Weighted { activation, ..Weighted::new(window, tensors) })
@@ -164,7 +164,7 @@ fn take_prediction(
     input: Shape,
     channels: u32,
     column: u32,
-) -> Result<Weighted, Error> {
+) -> Result<Weighted, Fault> {
     let pitch = head.classes + BOX + OBJECTNESS;
     Ok(Weighted { columns: Some((pitch, column)), ..take(l, input, 1, channels, Activation::None)? })
 }

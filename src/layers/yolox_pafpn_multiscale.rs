@@ -8,7 +8,7 @@
 
 use super::yolox_decoupled_head::{self, Head, Predictions, head_shape, lower_head, take};
 use super::{require_channels, require_positive};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, Text, text};
 use crate::format::records::YoloxPafpnMultiscale;
 use crate::kernels::Activation;
 use crate::plan::lowering::{Lowering, Tensors, Value, Weighted};
@@ -20,10 +20,10 @@ const TAP_C3: u8 = 0;
 const TAP_C4: u8 = 1;
 
 /// `[h, w, c5]` to `[1, 1, (16 + 4 + 1) * h * w * (5 + classes)]`.
-pub fn output_shape(record: &YoloxPafpnMultiscale, input: Shape) -> Result<Shape, Error> {
-    require_channels("c5_channels", record.c5_channels, input)?;
-    require_positive("c3_channels", record.c3_channels)?;
-    require_positive("c4_channels", record.c4_channels)?;
+pub fn output_shape(record: &YoloxPafpnMultiscale, input: Shape) -> Result<Shape, Fault> {
+    require_channels(text!(Layer, field "c5_channels", expected), record.c5_channels, input)?;
+    require_positive(text!(Layer, field "c3_channels", at_least), record.c3_channels)?;
+    require_positive(text!(Layer, field "c4_channels", at_least), record.c4_channels)?;
     let [p3, p4, p5] = scales(input)?;
     let mut elems = 0u32;
     for scale in [p3, p4, p5] {
@@ -40,35 +40,35 @@ pub fn tensor_pairs(num_convs: u8) -> u32 {
 }
 
 /// The maps of the three scales, with the input's channels.
-fn scales(c5: Shape) -> Result<[Shape; 3], Error> {
+fn scales(c5: Shape) -> Result<[Shape; 3], Fault> {
     let grow = |factor: u32| -> Option<Shape> {
         Some(Shape { h: c5.h.checked_mul(factor)?, w: c5.w.checked_mul(factor)?, ..c5 })
     };
     match (grow(4), grow(2)) {
         (Some(c3), Some(c4)) => Ok([c3, c4, c5]),
-        _ => Err(Error::new(ErrorKind::SizeOverflow).note("the input map is too large")),
+        _ => Err(text!(SizeOverflow, note "the input map is too large").fault()),
     }
 }
 
 /// Tensors: lateral 1x1 `[hidden, c3]`, `[hidden, c4]`, `[hidden, c5]`; refinements td_p4, td_p3, bu_n4, bu_n5, each
 /// depthwise `[hidden, 3, 3]` and pointwise `[hidden, hidden]`; heads of p3, n4, n5; each tensor with its bias.
 #[inline(never)]
-pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<(), Error> {
+pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<(), Fault> {
     let (c5, c5_shape) = (l.value, l.shape);
     let output_shape = output_shape(record, c5_shape)?;
-    l.require_float("int8 has no form of a PAFPN; keep this model in float")?;
+    l.require_float(text!(Unsupported, note "int8 has no form of a PAFPN; keep this model in float"))?;
     let [s3, s4, s5] = scales(c5_shape)?.map(|shape| Shape { c: record.hidden_dim, ..shape });
     let c3 = tap(
         l,
         TAP_C3,
         Shape { c: record.c3_channels, ..s3 },
-        "needs feature_tap 0: [4h, 4w, c3] of its [h, w, c5] input",
+        text!(Layer, note "needs feature_tap 0: [4h, 4w, c3] of its [h, w, c5] input"),
     )?;
     let c4 = tap(
         l,
         TAP_C4,
         Shape { c: record.c4_channels, ..s4 },
-        "needs feature_tap 1: [2h, 2w, c4] of its [h, w, c5] input",
+        text!(Layer, note "needs feature_tap 1: [2h, 2w, c4] of its [h, w, c5] input"),
     )?;
     let lat3 = take(l, Shape { c: record.c3_channels, ..s3 }, 1, record.hidden_dim, Activation::None)?;
     let lat4 = take(l, Shape { c: record.c4_channels, ..s4 }, 1, record.hidden_dim, Activation::None)?;
@@ -105,10 +105,10 @@ pub fn lower(record: &YoloxPafpnMultiscale, l: &mut Lowering<'_, '_>) -> Result<
     Ok(())
 }
 
-fn tap(l: &Lowering<'_, '_>, id: u8, expected: Shape, note: &'static str) -> Result<Value, Error> {
+fn tap(l: &Lowering<'_, '_>, id: u8, expected: Shape, missing: &'static Text) -> Result<Value, Fault> {
     match l.tap(id) {
         Some((value, shape)) if shape == expected => Ok(value),
-        _ => Err(Error::new(ErrorKind::Layer).note(note)),
+        _ => Err(missing.fault()),
     }
 }
 
@@ -119,7 +119,7 @@ fn top_down(
     refinement: Refinement,
     (map, shape): (Value, Shape),
     (coarse, coarse_shape): (Value, Shape),
-) -> Result<Value, Error> {
+) -> Result<Value, Fault> {
     let sum = l.temporary(shape, map)?;
     l.conv2d(lateral, map, sum)?;
     l.add_upsampled2x(coarse, sum, coarse_shape)?;
@@ -134,7 +134,7 @@ struct Refinement {
     pointwise: Tensors,
 }
 
-fn take_refinement(l: &mut Lowering<'_, '_>, channels: u32) -> Result<Refinement, Error> {
+fn take_refinement(l: &mut Lowering<'_, '_>, channels: u32) -> Result<Refinement, Fault> {
     Ok(Refinement {
         depthwise: l.take(&[channels, 3, 3], channels)?,
         pointwise: l.take(&[channels, channels], channels)?,
@@ -147,7 +147,7 @@ fn refine(
     weights: Refinement,
     (input, shape): (Value, Shape),
     stride: u32,
-) -> Result<Value, Error> {
+) -> Result<Value, Fault> {
     let window = Window::new(shape, (3, 3), stride, Padding::same(1), shape.c)?;
     let mixed = l.temporary(window.output(), input)?;
     l.depthwise_conv2d(Weighted::new(window, weights.depthwise), input, mixed)?;

@@ -7,6 +7,7 @@ use super::memory::{input_shape, lower_layers, next_table};
 use super::placement::Scheme;
 use super::steps::{Operand, Step};
 use crate::error::Error;
+use crate::fault::Fault;
 use crate::format::Model;
 use crate::format::quant::QuantParams;
 use crate::layers;
@@ -88,12 +89,12 @@ struct Macs<'c> {
 }
 
 impl StepSink for Macs<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Error> {
+    fn push(&mut self, step: Step) -> Result<(), Fault> {
         self.sum.set(self.sum.get().saturating_add(step.macs()));
         Ok(())
     }
 
-    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault> {
         Ok((next_table(&mut self.tables, bytes)?, None))
     }
 }

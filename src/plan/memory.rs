@@ -8,7 +8,8 @@ use super::lowering::{Lowering, StepSink};
 use super::placement::{self, Policy, Scheme};
 use super::steps::{PACKED_LINE, Step};
 use crate::element;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{Fault, text};
 use crate::format::quant::QuantParams;
 use crate::format::{LayerRecord, Model, NETWORK_CNN, NETWORK_MLP};
 use crate::layers;
@@ -80,7 +81,7 @@ impl MemoryPlan {
         } else {
             count.packed_lines
         };
-        let too_large = Error::new(ErrorKind::SizeOverflow).note("this model needs more memory than can be addressed");
+        let too_large = text!(SizeOverflow, note "this model needs more memory than can be addressed").fault();
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN_BYTES).ok_or(too_large);
         let step_bytes = counter.steps.checked_mul(size_of::<Step>()).ok_or(too_large)?;
         let plan_bytes = aligned(size_of::<NetworkHeader>())? + aligned(step_bytes)?;
@@ -165,6 +166,13 @@ pub enum Event<'s> {
     Released(Range<u32>),
 }
 
+/// An error of a layer, with its place.
+#[cold]
+#[inline(never)]
+fn in_layer(fault: &Fault, record: &LayerRecord) -> Error {
+    fault.error().at(record.offset).in_layer(record.index, record.layer.kind())
+}
+
 /// Shapes of input and output of any model that parses, also of one that this build cannot run.
 pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
     let input = input_shape(model)?;
@@ -172,8 +180,7 @@ pub fn shapes(model: &Model<'_>) -> Result<(Shape, Shape), Error> {
     let mut shape = input;
     for record in model.layers() {
         let elements = model.entry_at(false, weights).map_or(0, |entry| entry.num_elements());
-        shape = layers::output_shape(&record.layer, shape, elements)
-            .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
+        shape = layers::output_shape(&record.layer, shape, elements).map_err(|fault| in_layer(&fault, &record))?;
         weights += layers::tensor_pairs(&record.layer, model.is_quantized()) as usize;
     }
     shape.elements()?;
@@ -188,13 +195,10 @@ pub(super) fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
         (network, 2) if network != NETWORK_CNN => Shape::rows(a, b),
         (_, 3) => Shape::map(a, b, c),
         _ => {
-            return Err(Error::new(ErrorKind::Header)
-                .field("input_rank")
-                .found(u64::from(header.input_rank))
-                .expected(3));
+            return Err(text!(Header, field "input_rank", expected).told(header.input_rank.into(), 3).into());
         }
     };
-    shape.elements().map_err(|error| error.at(12))?;
+    shape.elements().map_err(|fault| fault.error().at(12))?;
     Ok(shape)
 }
 
@@ -212,10 +216,10 @@ fn misaligned_bytes(model: &Model<'_>) -> usize {
 fn check_supported(model: &Model<'_>) -> Result<(), Error> {
     let header = model.header();
     if !(1..=2).contains(&header.network) {
-        let error = Error::new(ErrorKind::Unsupported).field("network_kind").found(u64::from(header.network)).at(8);
-        return Err(error.note("this library runs MLP (1) and CNN (2)"));
+        let text = text!(Unsupported, field "network_kind", found, note "this library runs MLP (1) and CNN (2)");
+        return Err(text.told(header.network.into(), 0).error().at(8));
     }
-    element::require(model.is_quantized())
+    Ok(element::require(model.is_quantized())?)
 }
 
 /// First element and number of elements of each kept feature tap.
@@ -241,12 +245,11 @@ pub(super) fn lower_layers<'m, 's>(
 ) -> Result<(), Error> {
     let mut records = model.layers().peekable();
     if records.peek().is_none() {
-        return Err(Error::new(ErrorKind::Layer).field("num_layers").found(0).at_least(1).at(28));
+        return Err(text!(Layer, field "num_layers", at_least).told(0, 1).error().at(28));
     }
     while let Some(record) = records.next() {
         if lowering.enter(record.index, records.peek().map(|next| next.layer)) {
-            layers::lower(&record.layer, lowering)
-                .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))?;
+            layers::lower(&record.layer, lowering).map_err(|fault| in_layer(&fault, &record))?;
         }
         visit(record, lowering)?;
     }
@@ -296,13 +299,13 @@ fn best_placement(model: &Model<'_>, peak: u32, wanted: Scheme) -> Result<(Schem
             break;
         }
     }
-    best.ok_or(Error::new(ErrorKind::SizeOverflow))
+    best.ok_or(text!(SizeOverflow).fault().into())
 }
 
 /// Hands out offsets of tables.
-pub(super) fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Error> {
+pub(super) fn next_table(next: &mut u32, bytes: u32) -> Result<u32, Fault> {
     let offset = *next;
-    *next = offset.checked_add(bytes).ok_or(Error::new(ErrorKind::SizeOverflow).note("the tables are too large"))?;
+    *next = offset.checked_add(bytes).ok_or(text!(SizeOverflow, note "the tables are too large").fault())?;
     Ok(offset)
 }
 
@@ -314,13 +317,13 @@ struct Counter {
 }
 
 impl StepSink for Counter {
-    fn push(&mut self, step: Step) -> Result<(), Error> {
+    fn push(&mut self, step: Step) -> Result<(), Fault> {
         self.steps += 1;
         self.macs = self.macs.saturating_add(step.macs());
         Ok(())
     }
 
-    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault> {
         Ok((next_table(&mut self.table_bytes, bytes)?, None))
     }
 }
@@ -331,12 +334,12 @@ struct Visitor<'a> {
 }
 
 impl StepSink for Visitor<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Error> {
+    fn push(&mut self, step: Step) -> Result<(), Fault> {
         (self.visit)(Event::Step(&step));
         Ok(())
     }
 
-    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault> {
         Ok((next_table(&mut self.tables, bytes)?, None))
     }
 
@@ -358,18 +361,18 @@ struct Writer<'a> {
 }
 
 impl StepSink for Writer<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Error> {
+    fn push(&mut self, step: Step) -> Result<(), Fault> {
         let Some(slot) = self.steps.get_mut(self.next_step) else {
-            return Err(Error::new(ErrorKind::Arena).field("steps").found(self.next_step as u64));
+            return Err(text!(Arena, field "steps", found).told(self.next_step, 0));
         };
         *slot = step;
         self.next_step += 1;
         Ok(())
     }
 
-    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error> {
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault> {
         let offset = next_table(&mut self.next_table, bytes)?;
         let table = self.tables.get_mut(offset as usize..self.next_table as usize);
-        Ok((offset, Some(table.ok_or(Error::new(ErrorKind::Arena).field("tables").found(u64::from(offset)))?)))
+        Ok((offset, Some(table.ok_or(text!(Arena, field "tables", found).told(offset as usize, 0))?)))
     }
 }

@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 
 /// Most tensors alive at one time. The widest layer kind, the PAFPN, needs ten, two of them feature taps.
 const MAX_LIVE: usize = 16;
@@ -121,8 +121,8 @@ impl Placement {
     }
 
     /// Gives room to a tensor of `bytes` bytes, which then has one reference.
-    pub fn allocate(&mut self, bytes: u32, away_from: Option<Slot>) -> Result<Slot, Error> {
-        let too_large = Error::new(ErrorKind::SizeOverflow).note("the activations of this model are too large");
+    pub fn allocate(&mut self, bytes: u32, away_from: Option<Slot>) -> Result<Slot, Fault> {
+        let too_large = text!(SizeOverflow, note "the activations of this model are too large").fault();
         let bytes = bytes.max(1).checked_next_multiple_of(self.align_bytes).ok_or(too_large)?;
         let high = match self.policy {
             Policy::Drawn(seed) => self.draw(seed),
@@ -133,7 +133,7 @@ impl Placement {
         self.live_bytes = self.live_bytes.checked_add(bytes).ok_or(too_large)?;
         self.peak_bytes = self.peak_bytes.max(self.live_bytes);
         self.extent_bytes = self.extent_bytes.max(end);
-        let full = Error::new(ErrorKind::Unsupported).note("too many tensors are alive at one time");
+        let full = text!(Unsupported, note "too many tensors are alive at one time").fault();
         let index = self.live.iter().position(|live| live.bytes == 0).ok_or(full)?;
         if let Some(entry) = self.live.get_mut(index) {
             *entry = Live { first, bytes, references: 1, is_high: high };

@@ -88,9 +88,9 @@ enum Failure {
     ExpectedClass { predicted: usize, expected: usize },
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Library(error.into())
     }
 }
 

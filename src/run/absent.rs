@@ -2,7 +2,7 @@
 
 use super::{Element, Memory};
 use crate::element;
-use crate::error::Error;
+use crate::fault::Fault;
 use crate::network::SharedNetwork;
 use crate::plan::steps::Step;
 
@@ -14,11 +14,11 @@ type Absent = i8;
 impl Element for Absent {
     const IS_INT8: bool = !cfg!(feature = "int8");
 
-    fn run_steps(_: &SharedNetwork<'_>, _: &[Step], _: Memory<'_, Self>) -> Result<(), Error> {
+    fn run_steps(_: &SharedNetwork<'_>, _: &[Step], _: Memory<'_, Self>) -> Result<(), Fault> {
         Err(element::missing(Self::IS_INT8))
     }
 
-    fn pack(_: &SharedNetwork<'_>, _: &[Step], _: &mut [u8]) -> Result<(), Error> {
+    fn pack(_: &SharedNetwork<'_>, _: &[Step], _: &mut [u8]) -> Result<(), Fault> {
         Err(element::missing(Self::IS_INT8))
     }
 }

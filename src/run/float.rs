@@ -1,7 +1,7 @@
 //! The steps in float32.
 
 use super::{DAMAGED, Element, Io, Memory, packed_part, packed_range, part};
-use crate::error::Error;
+use crate::fault::Fault;
 use crate::kernels::args::Columns;
 use crate::kernels::{self, Conv2d, Dense, DepthwiseConv2d, Epilogue, Grn, Kernels, Pool2d};
 use crate::network::SharedNetwork;
@@ -11,7 +11,7 @@ use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, Op, Step};
 impl Element for f32 {
     const IS_INT8: bool = false;
 
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, f32>) -> Result<(), Error> {
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, f32>) -> Result<(), Fault> {
         let payload = network.float_weights()?;
         let packed = network.packed();
         let kernels = kernels::active();
@@ -21,7 +21,7 @@ impl Element for f32 {
         Ok(())
     }
 
-    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error> {
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Fault> {
         let payload = network.float_weights()?;
         for step in steps.iter().filter(|step| step.packed > 0) {
             pack_step(step, payload, packed).ok_or(DAMAGED)?;

@@ -1,9 +1,10 @@
 //! The steps in int8: integers only.
 
 use super::{DAMAGED, Element, Io, Memory, packed_part, packed_range, part};
-use crate::error::Error;
+use crate::fault::Fault;
 use crate::kernels::active_level;
 use crate::kernels::int8::{self, Add, Conv2d, Dense, DepthwiseConv2d, Kernels, Pool2d, Requantize, Softmax};
+use crate::layers::groups::BLOCKS;
 use crate::network::SharedNetwork;
 use crate::plan::lowering::int8_packed_bytes;
 use crate::plan::steps::{FLAG_POOLED, Op, Step};
@@ -12,7 +13,7 @@ use crate::plan::tables::{AddTable, SoftmaxTable};
 impl Element for i8 {
     const IS_INT8: bool = true;
 
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, i8>) -> Result<(), Error> {
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], mut memory: Memory<'_, i8>) -> Result<(), Fault> {
         let constants = network.int8_constants()?;
         let kernels = int8::active();
         for step in steps {
@@ -21,7 +22,7 @@ impl Element for i8 {
         Ok(())
     }
 
-    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error> {
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Fault> {
         let constants = network.int8_constants()?;
         for step in steps.iter().filter(|step| step.packed > 0) {
             pack_step(step, constants, packed).ok_or(DAMAGED)?;
@@ -69,10 +70,10 @@ fn run_step(kernels: &Kernels, step: &Step, constants: Constants<'_>, memory: Me
         Op::DepthwiseConv2d => depthwise_conv2d(kernels, step, constants, io)?,
         Op::MaxPool2d => (kernels.max_pool2d)(&mut pool2d(step, io)),
         Op::AvgPool2d => (kernels.avg_pool2d)(&mut pool2d(step, io)),
-        Op::Add => add(kernels, step, constants, io)?,
+        Op::Add if BLOCKS => add(kernels, step, constants, io)?,
         Op::Softmax => softmax(kernels, step, constants, io)?,
         Op::Lookup => (kernels.lookup)(io.output, bytemuck::try_from_bytes(table(step, constants, 256)?).ok()?),
-        Op::BatchNorm2d | Op::LayerNorm2d | Op::Grn | Op::AddUpsampled2x => return None,
+        Op::Add | Op::BatchNorm2d | Op::LayerNorm2d | Op::Grn | Op::AddUpsampled2x => return None,
     }
     Some(())
 }

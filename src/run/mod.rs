@@ -25,7 +25,7 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::network::SharedNetwork;
 use crate::plan::steps::{Operand, PACKED_LINE, Place, Step};
 
@@ -35,16 +35,16 @@ pub(crate) trait Element: Pod {
     const IS_INT8: bool;
 
     /// Runs some of the network's steps.
-    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Error>;
+    fn run_steps(network: &SharedNetwork<'_>, steps: &[Step], memory: Memory<'_, Self>) -> Result<(), Fault>;
 
     /// Packs the weights of the steps that have a place in `packed`, which starts at a multiple of
     /// [`PACKED_LINE`](crate::plan::steps::PACKED_LINE).
-    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Error>;
+    fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Fault>;
 }
 
 /// What is left of a plan that somebody wrote over.
-pub(crate) const DAMAGED: Error =
-    Error::new(ErrorKind::NotLoaded).note("the network in the arena is damaged or was overwritten");
+pub(crate) const DAMAGED: Fault =
+    text!(NotLoaded, note "the network in the arena is damaged or was overwritten").fault();
 
 /// Everything a step can read and write.
 pub(crate) struct Memory<'r, T> {

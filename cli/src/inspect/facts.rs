@@ -136,7 +136,7 @@ fn layers(model: &Model<'_>) -> (Vec<Layer>, Option<Shape>, Option<Error>) {
         let output = shape.and_then(|input| {
             netkit::layers::output_shape(&record.layer, input, first_weight)
                 .and_then(|output| output.elements().map(|_| output))
-                .map_err(|error| error.at(record.offset).in_layer(record.index, record.layer.kind()))
+                .map_err(|fault| fault.error().at(record.offset).in_layer(record.index, record.layer.kind()))
                 .inspect_err(|&error| fault = Some(error).filter(|_| is_known))
                 .ok()
         });

@@ -19,7 +19,9 @@ impl<'m> Engine<'m> {
         model.check_payload().map_err(failure)?;
         let plan = MemoryPlan::of(&model).map_err(failure)?;
         let (input, output) = netkit::plan::shapes(&model).map_err(failure)?;
-        let elements = |shape: netkit::tensor::Shape| shape.elements().map(|count| count as usize).map_err(failure);
+        let elements = |shape: netkit::tensor::Shape| {
+            shape.elements().map(|count| count as usize).map_err(|fault| failure(fault.into()))
+        };
         let (input_elements, output_elements) = (elements(input)?, elements(output)?);
         let arena = vec![0; plan.arena_bytes];
         Ok(Self { model, plan, arena, output: vec![0.0; output_elements], input_elements })

@@ -138,7 +138,7 @@ fn check_layer(slot: &Slot, layer: &Layer, input: Shape) -> Result<Shape, Error>
         pair.check().map_err(|_| incomplete)?;
         pair.check_size()?;
     }
-    layers::output_shape(layer, input, slot.pairs().first().map_or(0, |pair| pair.weight_elems()))
+    Ok(layers::output_shape(layer, input, slot.pairs().first().map_or(0, |pair| pair.weight_elems()))?)
 }
 
 /// The slots in the order of a file.

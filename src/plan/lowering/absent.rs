@@ -21,7 +21,7 @@ pub(super) fn packed_bytes(_: &Step) -> usize {
 mod int8 {
     use super::super::{Lowering, Residual, Value, Weighted};
     use crate::element;
-    use crate::error::Error;
+    use crate::fault::Fault;
     use crate::format::quant::QuantParams;
     use crate::plan::steps::{Op, Step};
     use crate::tensor::Shape;
@@ -33,7 +33,7 @@ mod int8 {
             _: &Weighted,
             _: Value,
             _: Value,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Fault> {
             Err(element::missing(true))
         }
 
@@ -42,24 +42,24 @@ mod int8 {
             _: Value,
             _: &Residual,
             _: Shape,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Fault> {
             Err(element::missing(true))
         }
 
-        pub(in crate::plan::lowering) fn softmax_table(&mut self) -> Result<u32, Error> {
+        pub(in crate::plan::lowering) fn softmax_table(&mut self) -> Result<u32, Fault> {
             Err(element::missing(true))
         }
 
-        pub(in crate::plan::lowering) fn require_symmetric_weights(&self, _: &Weighted) -> Result<(), Error> {
+        pub(in crate::plan::lowering) fn require_symmetric_weights(&self, _: &Weighted) -> Result<(), Fault> {
             Ok(())
         }
 
-        pub(in crate::plan::lowering) fn can_pool(&self, _: Op, _: &Weighted) -> Result<bool, Error> {
+        pub(in crate::plan::lowering) fn can_pool(&self, _: Op, _: &Weighted) -> Result<bool, Fault> {
             Ok(false)
         }
 
         /// See the lowering of int8 networks.
-        pub fn sum_params(&self, _: &Weighted) -> Result<QuantParams, Error> {
+        pub fn sum_params(&self, _: &Weighted) -> Result<QuantParams, Fault> {
             Err(element::missing(true))
         }
     }

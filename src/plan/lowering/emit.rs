@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use super::{Lowering, Tensors, Value};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, Text, text};
 use crate::format::quant::QuantParams;
-use crate::kernels::Activation;
+use crate::kernels::{Activation, PACKS};
 use crate::plan::placement::Slot;
 use crate::plan::steps::{FLAG_ACCUMULATE, FLAG_NORM, FLAG_POOLED, Op, Operand, PACKED_LINE, Place, Step};
 use crate::tensor::{Shape, Window};
@@ -52,7 +52,7 @@ pub struct Residual {
 
 impl Lowering<'_, '_> {
     /// Convolution of `input` into `output`.
-    pub fn conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+    pub fn conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Fault> {
         let w = step.window;
         self.require_symmetric_weights(&step)?;
         let is_pointwise = (w.kernel_h, w.kernel_w, w.stride) == (1, 1, 1) && (w.out_h, w.out_w) == (w.in_h, w.in_w);
@@ -64,17 +64,17 @@ impl Lowering<'_, '_> {
     }
 
     /// `window.in_h` rows times a weight matrix.
-    pub fn dense(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+    pub fn dense(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Fault> {
         self.weighted(Op::Dense, step, input, output)
     }
 
     /// Depthwise convolution of `input` into `output`.
-    pub fn depthwise_conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Error> {
+    pub fn depthwise_conv2d(&mut self, step: Weighted, input: Value, output: Value) -> Result<(), Fault> {
         self.require_symmetric_weights(&step)?;
         self.weighted(Op::DepthwiseConv2d, step, input, output)
     }
 
-    fn weighted(&mut self, op: Op, w: Weighted, input: Value, output: Value) -> Result<(), Error> {
+    fn weighted(&mut self, op: Op, w: Weighted, input: Value, output: Value) -> Result<(), Fault> {
         let (window, first) = if op == Op::Conv2d { self.without_zero_edges(&w) } else { (w.window, 0) };
         let mut step = self.step(op, window, input, output);
         (step.weights, step.bias) = (w.tensors.weights + first, w.tensors.bias);
@@ -100,9 +100,9 @@ impl Lowering<'_, '_> {
     }
 
     /// Gives a step its place among the packed weights, if its kernel can use them.
-    fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Error> {
-        let too_large = Error::new(ErrorKind::SizeOverflow).note("the packed weights are too large");
-        let bytes = if cfg!(feature = "simd") { self.packed_bytes(step) } else { 0 };
+    fn reserve_packed(&mut self, step: &mut Step) -> Result<(), Fault> {
+        let too_large = text!(SizeOverflow, note "the packed weights are too large").fault();
+        let bytes = if PACKS { self.packed_bytes(step) } else { 0 };
         let lines = bytes.div_ceil(PACKED_LINE);
         if lines > 0 {
             step.packed = self.packed_lines;
@@ -117,7 +117,7 @@ impl Lowering<'_, '_> {
     ///
     /// A float convolution adds to its output, which is the residual itself unless somebody else reads that too. An int8
     /// sum has a scale of its own, so it is a step.
-    pub fn conv2d_with_residual(&mut self, step: Weighted, input: Value, residual: Residual) -> Result<(), Error> {
+    pub fn conv2d_with_residual(&mut self, step: Weighted, input: Value, residual: Residual) -> Result<(), Fault> {
         let shape = step.window.output();
         let output = if self.is_quantized() {
             let output = self.destination(shape, input)?;
@@ -136,27 +136,27 @@ impl Lowering<'_, '_> {
     }
 
     /// Room for the projected shortcut of a residual block, which [`Lowering::conv2d_with_residual`] adds later.
-    pub fn shortcut(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+    pub fn shortcut(&mut self, shape: Shape, from: Value) -> Result<Value, Fault> {
         if self.is_quantized() { self.temporary(shape, from) } else { self.destination(shape, from) }
     }
 
     /// Pooling (`Op::MaxPool2d` or `Op::AvgPool2d`).
     #[inline(never)]
-    pub fn pool2d(&mut self, op: Op, window: Window, input: Value, output: Value) -> Result<(), Error> {
+    pub fn pool2d(&mut self, op: Op, window: Window, input: Value, output: Value) -> Result<(), Fault> {
         let mut step = self.step(op, window, input, output);
         step.quant.input_zero_point = self.quant.zero_point as i8;
         self.sink.push(step)
     }
 
     /// Normalisation of `value` in place: batch norm, layer norm or global response normalisation with `eps`.
-    pub fn normalise(&mut self, op: Op, shape: Shape, tensors: Tensors, eps: f32, value: Value) -> Result<(), Error> {
+    pub fn normalise(&mut self, op: Op, shape: Shape, tensors: Tensors, eps: f32, value: Value) -> Result<(), Fault> {
         let mut step = self.step(op, flat_window(shape), value, value);
         (step.weights, step.bias, step.alpha) = (tensors.weights, tensors.bias, eps);
         self.push_with_scratch(step, value)
     }
 
     /// Softmax of `value` in place: over the whole tensor, or over each row of a batch.
-    pub fn softmax(&mut self, shape: Shape, value: Value) -> Result<(), Error> {
+    pub fn softmax(&mut self, shape: Shape, value: Value) -> Result<(), Fault> {
         let rows = if shape.is_rows { shape } else { Shape::rows(1, shape.elements()?) };
         let mut step = self.step(Op::Softmax, flat_window(rows), value, value);
         if self.is_quantized() {
@@ -166,19 +166,19 @@ impl Lowering<'_, '_> {
     }
 
     /// `value += other`, element by element.
-    pub fn add(&mut self, other: Value, value: Value, shape: Shape) -> Result<(), Error> {
+    pub fn add(&mut self, other: Value, value: Value, shape: Shape) -> Result<(), Fault> {
         let step = self.step(Op::Add, flat_window(shape), other, value);
         self.sink.push(step)
     }
 
     /// `value += upsampled(half)`; `shape` is the shape of `half`.
-    pub fn add_upsampled2x(&mut self, half: Value, value: Value, shape: Shape) -> Result<(), Error> {
+    pub fn add_upsampled2x(&mut self, half: Value, value: Value, shape: Shape) -> Result<(), Fault> {
         let window = Window { in_w: shape.w, in_h: shape.h, ..flat_window(shape) };
         let step = self.step(Op::AddUpsampled2x, window, half, value);
         self.sink.push(step)
     }
 
-    pub(super) fn copy(&mut self, from: Value, to: Value) -> Result<(), Error> {
+    pub(super) fn copy(&mut self, from: Value, to: Value) -> Result<(), Fault> {
         let step = self.step(Op::Copy, flat_window(Shape::rows(1, from.elems)), from, to);
         self.sink.push(step)
     }
@@ -191,7 +191,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Appends a step with the scratch memory that its kernel needs, away from what it reads.
-    pub(super) fn push_with_scratch(&mut self, mut step: Step, away_from: Value) -> Result<(), Error> {
+    pub(super) fn push_with_scratch(&mut self, mut step: Step, away_from: Value) -> Result<(), Fault> {
         let bytes = step.op().map_or(0, |op| self.scratch_bytes(op, &step));
         if bytes == 0 {
             return self.push_weighted(step);
@@ -212,7 +212,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Appends a step with its place among the packed weights, which depends on its scratch.
-    fn push_weighted(&mut self, mut step: Step) -> Result<(), Error> {
+    fn push_weighted(&mut self, mut step: Step) -> Result<(), Fault> {
         self.reserve_packed(&mut step)?;
         self.sink.push(step)
     }
@@ -228,8 +228,8 @@ impl Lowering<'_, '_> {
     }
 
     /// Refuses a step that int8 models cannot have.
-    pub fn require_float(&self, why: &'static str) -> Result<(), Error> {
-        if self.is_quantized() { Err(Error::new(ErrorKind::Unsupported).note(why)) } else { Ok(()) }
+    pub fn require_float(&self, why: &'static Text) -> Result<(), Fault> {
+        if self.is_quantized() { Err(why.fault()) } else { Ok(()) }
     }
 }
 

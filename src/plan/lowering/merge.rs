@@ -1,7 +1,7 @@
 //! What a step takes over from the layer behind it.
 
 use super::{Lowering, Tensors, Weighted};
-use crate::error::Error;
+use crate::fault::Fault;
 use crate::format::Layer;
 use crate::format::records::{ActivationCode, Pool2d};
 use crate::plan::steps::Op;
@@ -9,7 +9,7 @@ use crate::tensor::{Padding, Shape, Window};
 
 impl Lowering<'_, '_> {
     /// Takes the batch norm that directly follows in the model, when it can become part of the present layer exactly.
-    pub fn take_following_norm(&mut self, activation: ActivationCode, channels: u32) -> Result<Option<Tensors>, Error> {
+    pub fn take_following_norm(&mut self, activation: ActivationCode, channels: u32) -> Result<Option<Tensors>, Fault> {
         match self.next {
             Some(Layer::BatchNorm2d(norm))
                 if norm.channels == channels && activation.is_none() && !self.is_quantized() =>
@@ -26,7 +26,7 @@ impl Lowering<'_, '_> {
     ///
     /// Requantising keeps the order of sums, so the largest sum of a block is requantised instead of all four. A last row
     /// or column that no block contains is not computed.
-    pub fn merge_following_pool(&mut self, op: Op, step: &mut Weighted) -> Result<Shape, Error> {
+    pub fn merge_following_pool(&mut self, op: Op, step: &mut Weighted) -> Result<Shape, Fault> {
         let shape = step.window.output();
         let window = Window { out_h: shape.h / 2 * 2, out_w: shape.w / 2 * 2, ..step.window };
         let halves = matches!(&self.next, Some(Layer::MaxPool2d(pool)) if halves(pool)) && shape.h >= 2 && shape.w >= 2;

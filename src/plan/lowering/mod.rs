@@ -48,8 +48,10 @@ use super::placement::{Placement, Scheme, Slot};
 use super::steps::{Op, Operand, Place, Step};
 use crate::element;
 use crate::error::Error;
+use crate::fault::Fault;
 use crate::format::quant::QuantParams;
 use crate::format::{Layer, Model};
+use crate::layers::groups::YOLOX;
 use crate::tensor::Shape;
 
 /// A tensor between two steps.
@@ -87,11 +89,11 @@ impl Value {
 /// Takes the steps in execution order.
 pub trait StepSink {
     /// Appends a step.
-    fn push(&mut self, step: Step) -> Result<(), Error>;
+    fn push(&mut self, step: Step) -> Result<(), Fault>;
 
     /// Makes room for a table of `bytes` bytes, a multiple of 4. Gives its offset, and the room itself when the tables are
     /// being written and not only counted.
-    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Error>;
+    fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault>;
 
     /// These bytes of the activations hold a tensor or scratch from the next step on.
     fn allocated(&mut self, _bytes: Range<u32>) {}
@@ -154,11 +156,7 @@ impl<'m, 's> Lowering<'m, 's> {
             shape: input,
             quant: input_params(model),
             taps: [None; 4],
-            last_tap_reader: model
-                .layers()
-                .filter(|record| matches!(record.layer, Layer::YoloxPafpnMultiscale(_)))
-                .map(|record| record.index)
-                .last(),
+            last_tap_reader: if YOLOX { last_tap_reader(model) } else { None },
             keeps_taps: scheme.keeps_taps,
             is_for_code: scheme.is_for_code,
         }
@@ -221,7 +219,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// Room for a tensor inside a block, away from the tensor it is made from.
     #[inline(never)]
-    pub fn temporary(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+    pub fn temporary(&mut self, shape: Shape, from: Value) -> Result<Value, Fault> {
         let elems = shape.elements()?;
         // At most 2^29 elements of 4 bytes: no overflow.
         let slot = self.allocate(elems * self.elem_bytes(), from)?;
@@ -229,14 +227,14 @@ impl<'m, 's> Lowering<'m, 's> {
     }
 
     #[inline(never)]
-    fn allocate(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
+    fn allocate(&mut self, bytes: u32, from: Value) -> Result<Slot, Fault> {
         let slot = self.place(bytes, from)?;
         self.sink.allocated(self.placement.range(slot));
         Ok(slot)
     }
 
     /// Finds room that nobody is told of yet.
-    fn place(&mut self, bytes: u32, from: Value) -> Result<Slot, Error> {
+    fn place(&mut self, bytes: u32, from: Value) -> Result<Slot, Fault> {
         let away_from = match from.home {
             Home::Arena(slot) => Some(slot),
             Home::Input | Home::Output => None,
@@ -252,7 +250,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// Room for the result of the present layer: the caller's output for the last one.
     #[inline(never)]
-    pub fn destination(&mut self, shape: Shape, from: Value) -> Result<Value, Error> {
+    pub fn destination(&mut self, shape: Shape, from: Value) -> Result<Value, Fault> {
         if self.is_last() { Ok(Value::output(shape.elements()?)) } else { self.temporary(shape, from) }
     }
 
@@ -273,7 +271,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// A tensor with the content of `value` that may be overwritten, and in the last layer lies in the caller's output:
     /// `value` itself if nobody else reads it, else a copy. Takes over the caller's reference to `value`.
-    pub fn into_mutable(&mut self, value: Value, shape: Shape) -> Result<Value, Error> {
+    pub fn into_mutable(&mut self, value: Value, shape: Shape) -> Result<Value, Fault> {
         let reusable = match value.home {
             Home::Input => false,
             Home::Output => true,
@@ -310,7 +308,7 @@ impl<'m, 's> Lowering<'m, 's> {
     // ---- feature taps --------------------------------------------------------------------------------------------
 
     /// Remembers the running result under `id`, while a later layer or somebody outside reads taps.
-    pub fn set_tap(&mut self, id: u8) -> Result<(), Error> {
+    pub fn set_tap(&mut self, id: u8) -> Result<(), Fault> {
         if !self.keeps_taps && self.last_tap_reader.is_none_or(|reader| reader < usize::from(self.layer)) {
             return Ok(());
         }
@@ -328,7 +326,7 @@ impl<'m, 's> Lowering<'m, 's> {
 
     /// The running result with a reference of its own. What lies in the caller's buffers does not stay there, so that a
     /// kept tap is a copy then.
-    fn tap_value(&mut self) -> Result<Value, Error> {
+    fn tap_value(&mut self) -> Result<Value, Fault> {
         if self.keeps_taps && !matches!(self.value.home, Home::Arena(_)) {
             let copy = self.temporary(self.shape, self.value)?;
             self.copy(self.value, copy)?;
@@ -360,6 +358,11 @@ impl<'m, 's> Lowering<'m, 's> {
             self.release(value);
         }
     }
+}
+
+fn last_tap_reader(model: &Model<'_>) -> Option<usize> {
+    let readers = model.layers().filter(|record| matches!(record.layer, Layer::YoloxPafpnMultiscale(_)));
+    readers.map(|record| record.index).last()
 }
 
 /// Index of the last layer that writes a tensor of its own; those after it work in place or do nothing.

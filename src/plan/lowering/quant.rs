@@ -6,7 +6,7 @@
 use super::emit::flat_window;
 use super::params::{SIGMOID_OUTPUT, table_activation};
 use super::{Lowering, Residual, Value, Weighted};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, text};
 use crate::format::Model;
 use crate::format::quant::{QuantEntry, QuantParams};
 use crate::format::records::ActivationCode;
@@ -74,7 +74,7 @@ impl<'m> Lowering<'m, '_> {
         weighted: &Weighted,
         input: Value,
         output: Value,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         let entry = self.descriptor(weighted)?;
         let (min, max) = clamp_range(weighted.activation, entry.output);
         step.quant.input_zero_point = entry.input.zero_point as i8;
@@ -92,7 +92,7 @@ impl<'m> Lowering<'m, '_> {
 
     /// Whether the kernels can pool the output of a convolution (`Op::Conv2d` or `Op::DepthwiseConv2d`): the activation must
     /// be a clamp.
-    pub(super) fn can_pool(&self, op: Op, step: &Weighted) -> Result<bool, Error> {
+    pub(super) fn can_pool(&self, op: Op, step: &Weighted) -> Result<bool, Fault> {
         let kernels_can = match op {
             Op::DepthwiseConv2d => depthwise_conv2d_can_pool(&step.window),
             _ => conv2d_can_pool(&self.without_zero_edges(step).0),
@@ -101,51 +101,51 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Refuses a weight zero point, which only dense layers can have.
-    pub(super) fn require_symmetric_weights(&self, weighted: &Weighted) -> Result<(), Error> {
+    pub(super) fn require_symmetric_weights(&self, weighted: &Weighted) -> Result<(), Fault> {
         if !self.is_quantized() {
             return Ok(());
         }
         match self.descriptor(weighted)?.weights.zero_point {
             0 => Ok(()),
-            _ => Err(Error::new(ErrorKind::Layer).field("weight zero point").note("must be 0 for convolutions")),
+            _ => Err(text!(Layer, field "weight zero point", note "must be 0 for convolutions").fault()),
         }
     }
 
     /// Descriptor of a step's weights.
-    fn descriptor(&self, weighted: &Weighted) -> Result<QuantEntry, Error> {
+    fn descriptor(&self, weighted: &Weighted) -> Result<QuantEntry, Fault> {
         let index = weighted.tensors.index as usize;
-        let missing = Error::new(ErrorKind::Quant).field("QUAN count").found(index as u64).at_least(index as u64 + 1);
+        let missing = text!(Quant, field "QUAN count", at_least).told(index, index + 1);
         self.model.quant().and_then(|quant| quant.entry(index)).ok_or(missing)
     }
 
     /// Scale and zero point of a residual sum, which the descriptor of the block's last convolution states in place of its
     /// bias scale.
-    pub fn sum_params(&self, last: &Weighted) -> Result<QuantParams, Error> {
+    pub fn sum_params(&self, last: &Weighted) -> Result<QuantParams, Fault> {
         let params = self.descriptor(last)?.bias;
-        let wrong = |field, note| Err(Error::new(ErrorKind::Quant).field(field).note(note));
         if params.scale <= 0.0 {
-            return wrong("bias scale of conv2", "must be the scale of the block's output, above 0");
+            const NOTE: &str = "must be the scale of the block's output, above 0";
+            return Err(text!(Quant, field "bias scale of conv2", note NOTE).fault());
         }
         if !(-128..=127).contains(&params.zero_point) {
-            return wrong("bias zero point of conv2", "must be the zero point of the block's output, -128 to 127");
+            const NOTE: &str = "must be the zero point of the block's output, -128 to 127";
+            return Err(text!(Quant, field "bias zero point of conv2", note NOTE).fault());
         }
         Ok(params)
     }
 
     /// Per-channel weight scales of a step: none, or one for each channel.
-    fn channel_scales(&self, weighted: &Weighted) -> Result<&'m [[u8; 4]], Error> {
+    fn channel_scales(&self, weighted: &Weighted) -> Result<&'m [[u8; 4]], Fault> {
         let index = weighted.tensors.index as usize;
         let scales = self.model.quant().map_or(&[][..], |quant| quant.channel_scales(index)).as_chunks::<4>().0;
         let channels = weighted.window.out_c as usize;
         if scales.is_empty() || scales.len() == channels {
             return Ok(scales);
         }
-        let error = Error::new(ErrorKind::Weights).field("channel scale count").found(scales.len() as u64);
-        Err(error.expected(channels as u64))
+        Err(text!(Weights, field "channel scale count", expected).told(scales.len(), channels))
     }
 
     /// Computes the multipliers of a step, and refuses weights whose sums can leave 32 bits.
-    fn requantize_table(&mut self, step: &Step, weighted: &Weighted, entry: &QuantEntry) -> Result<u32, Error> {
+    fn requantize_table(&mut self, step: &Step, weighted: &Weighted, entry: &QuantEntry) -> Result<u32, Fault> {
         let scales = self.channel_scales(weighted)?;
         let (offset, table) = self.sink.table(requantize_table_bytes(step.window.out_c))?;
         let channels = step.window.out_c as usize;
@@ -165,7 +165,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// The sum of a block's result in `value` and its residual, in place, with the residual's activation.
-    pub(super) fn add_quantized(&mut self, value: Value, residual: &Residual, shape: Shape) -> Result<(), Error> {
+    pub(super) fn add_quantized(&mut self, value: Value, residual: &Residual, shape: Shape) -> Result<(), Fault> {
         let own = self.quant;
         let sum = residual.sum_quant.unwrap_or(own);
         let mut step = self.step(Op::Add, flat_window(shape), residual.value, value);
@@ -183,7 +183,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Table of a softmax over the running result, whose scale then is that of probabilities.
-    pub(super) fn softmax_table(&mut self) -> Result<u32, Error> {
+    pub(super) fn softmax_table(&mut self) -> Result<u32, Fault> {
         let logits = self.quant;
         self.quant = SIGMOID_OUTPUT;
         let (offset, table) = self.sink.table(size_of::<SoftmaxTable>() as u32)?;
@@ -202,7 +202,7 @@ impl<'m> Lowering<'m, '_> {
         input: QuantParams,
         output: QuantParams,
         value: Value,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         let mut step = self.step(Op::Lookup, flat_window(Shape::rows(1, value.elems)), value, value);
         let (offset, table) = self.sink.table(256)?;
         step.quant.table = offset;
@@ -215,7 +215,7 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// Refuses a channel whose accumulator could leave 32 bits for some input: `|bias| + sum |w| * max |q - zero point|`.
-fn check_accumulators(model: &Model<'_>, step: &Step, weighted: &Weighted, entry: &QuantEntry) -> Result<(), Error> {
+fn check_accumulators(model: &Model<'_>, step: &Step, weighted: &Weighted, entry: &QuantEntry) -> Result<(), Fault> {
     let (weights, biases) = model.payload().split_at_checked(model.header().weights_bytes as usize).unwrap_or_default();
     let biases = biases.as_chunks::<4>().0.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes)));
     // All of a kernel, also what is zero in every filter.
@@ -227,9 +227,9 @@ fn check_accumulators(model: &Model<'_>, step: &Step, weighted: &Weighted, entry
     for (channel, (row, bias)) in channels.enumerate() {
         let sum: i64 = row.iter().map(|&byte| (i64::from(byte as i8) - weight).abs()).sum();
         if sum * reach + bias.abs() > i64::from(i32::MAX) {
-            let error =
-                Error::new(ErrorKind::Layer).field("channel whose sums can leave 32 bits").found(channel as u64);
-            return Err(error.note("its weights or bias are too large"));
+            const NOTE: &str = "its weights or bias are too large";
+            let text = text!(Layer, field "channel whose sums can leave 32 bits", found, note NOTE);
+            return Err(text.told(channel, 0));
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Taking tensors from the catalog in order.
 
 use super::Lowering;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{Fault, Text, text};
 use crate::format::{Model, TensorDesc};
 use crate::tensor::checked_product;
 
@@ -46,17 +47,17 @@ impl Lowering<'_, '_> {
     }
 
     /// Number of elements of the next weight tensor, for records that do not say their whole geometry.
-    pub fn next_weight_elems(&self) -> Result<u32, Error> {
+    pub fn next_weight_elems(&self) -> Result<u32, Fault> {
         self.peek(false).map(|desc| desc.entry.num_elements())
     }
 
     /// Takes the next weight tensor, whose extents are `weights`, and the next bias of `biases` elements.
-    pub fn take(&mut self, weights: &[u32], biases: u32) -> Result<Tensors, Error> {
+    pub fn take(&mut self, weights: &[u32], biases: u32) -> Result<Tensors, Fault> {
         let expected = checked_product(weights)
-            .ok_or(Error::new(ErrorKind::SizeOverflow).note("the weights of this layer are too large"))?;
+            .ok_or(text!(SizeOverflow, note "the weights of this layer are too large").fault())?;
         let (weight, bias) = (self.peek(false)?, self.peek(true)?);
-        check_elems("elements of the weight tensor", &weight, expected)?;
-        check_elems("elements of the bias tensor", &bias, biases)?;
+        check_elems(text!(Weights, field "elements of the weight tensor", expected), &weight, expected)?;
+        check_elems(text!(Weights, field "elements of the bias tensor", expected), &bias, biases)?;
         self.cursor = Cursor {
             index: self.cursor.index + 1,
             weights: weight.offset + weight.entry.num_bytes() as usize,
@@ -73,25 +74,29 @@ impl Lowering<'_, '_> {
 
     /// Takes the batch norm of `channels` that a block keeps behind each of its convolutions. int8 blocks have none: their
     /// batch norm was folded into the convolution before quantisation.
-    pub fn take_block_norm(&mut self, channels: u32) -> Result<Option<Tensors>, Error> {
+    pub fn take_block_norm(&mut self, channels: u32) -> Result<Option<Tensors>, Fault> {
         if self.is_quantized() { Ok(None) } else { self.take(&[channels], channels).map(Some) }
     }
 
     /// Refuses tensors that no layer has taken.
     pub(super) fn check_all_taken(&self) -> Result<(), Error> {
         let header = self.model.header();
-        leftover("weight tensors used by the layers", self.cursor.index, header.num_weight_tensors, 32)?;
-        leftover("bias tensors used by the layers", self.cursor.index, header.num_bias_tensors, 36)
+        let weights =
+            text!(Weights, field "weight tensors used by the layers", expected, note "the catalog holds more");
+        leftover(weights, self.cursor.index, header.num_weight_tensors, 32)?;
+        let biases = text!(Weights, field "bias tensors used by the layers", expected, note "the catalog holds more");
+        leftover(biases, self.cursor.index, header.num_bias_tensors, 36)
     }
 
-    fn peek(&self, is_bias: bool) -> Result<TensorDesc, Error> {
+    fn peek(&self, is_bias: bool) -> Result<TensorDesc, Fault> {
         let offset = if is_bias { self.cursor.biases } else { self.cursor.weights };
-        let missing = || {
-            let field = if is_bias { "number of bias tensors" } else { "number of weight tensors" };
-            let count = self.cursor.index as u64;
-            Error::new(ErrorKind::Weights).field(field).found(count).at_least(count + 1)
+        let missing = if is_bias {
+            text!(Weights, field "number of bias tensors", at_least)
+        } else {
+            text!(Weights, field "number of weight tensors", at_least)
         };
-        let entry = self.model.entry_at(is_bias, self.cursor.index).ok_or_else(missing)?;
+        let count = self.cursor.index;
+        let entry = self.model.entry_at(is_bias, count).ok_or(missing.told(count, count + 1))?;
         Ok(TensorDesc { entry, offset })
     }
 }
@@ -100,18 +105,11 @@ fn elements(desc: &TensorDesc, origin: usize) -> u32 {
     ((desc.offset - origin) / desc.entry.dtype.bytes() as usize) as u32
 }
 
-fn check_elems(field: &'static str, desc: &TensorDesc, expected: u32) -> Result<(), Error> {
+fn check_elems(text: &'static Text, desc: &TensorDesc, expected: u32) -> Result<(), Fault> {
     let found = desc.entry.num_elements();
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Weights).field(field).found(u64::from(found)).expected(u64::from(expected)))
+    if found == expected { Ok(()) } else { Err(text.told(found as usize, expected as usize)) }
 }
 
-fn leftover(field: &'static str, used: usize, have: u32, at: usize) -> Result<(), Error> {
-    if used == have as usize {
-        return Ok(());
-    }
-    let error = Error::new(ErrorKind::Weights).field(field).found(used as u64).expected(u64::from(have)).at(at);
-    Err(error.note("the catalog holds more"))
+fn leftover(text: &'static Text, used: usize, have: u32, at: usize) -> Result<(), Error> {
+    if used == have as usize { Ok(()) } else { Err(text.told(used, have as usize).error().at(at)) }
 }
