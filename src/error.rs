@@ -277,57 +277,62 @@ impl Error {
 }
 
 impl Error {
-    /// Writes the sentence. Strings and numbers go out as they are: a program that needs no other formatting should not
-    /// have to carry the machinery for it.
-    pub(crate) fn write_to(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+    /// Hands out the sentence in pieces. Strings and numbers go out as they are: a program that needs no other formatting
+    /// should not have to carry the machinery for it.
+    pub(crate) fn tell(&self, out: &mut dyn FnMut(&str)) {
         if let Some(layer) = self.layer() {
-            write_all(out, &["layer "], Some(layer.into()))?;
+            tell_all(out, &["layer "], Some(layer.into()));
             if let Some(name) = crate::format::kind_name(self.layer_kind) {
-                write_all(out, &[" (", name, ")"], None)?;
+                tell_all(out, &[" (", name, ")"], None);
             }
-            out.write_str(if self.offset == NO_OFFSET { ": " } else { ", " })?;
+            out(if self.offset == NO_OFFSET { ": " } else { ", " });
         }
         if let Some(offset) = self.offset() {
-            write_all(out, &["byte "], Some(offset as usize))?;
-            out.write_str(": ")?;
+            tell_all(out, &["byte "], Some(offset as usize));
+            out(": ");
         }
         match (self.field, self.told.has_found(), self.note) {
-            ("", _, "") => out.write_str(self.kind.text())?,
-            ("", _, note) => return out.write_str(note),
-            (field, false, "") => write_all(out, &[field, ": ", self.kind.text()], None)?,
-            (field, false, note) => return write_all(out, &[field, ": ", note], None),
-            (field, true, _) => write_all(out, &[field, " is "], Some(self.found))?,
+            ("", _, "") => out(self.kind.text()),
+            ("", _, note) => return out(note),
+            (field, false, "") => tell_all(out, &[field, ": ", self.kind.text()], None),
+            (field, false, note) => return tell_all(out, &[field, ": ", note], None),
+            (field, true, _) => tell_all(out, &[field, " is "], Some(self.found)),
         }
         if let Some(relation) = self.told.relation() {
-            write_all(out, &[", expected ", relation], Some(self.expected))?;
+            tell_all(out, &[", expected ", relation], Some(self.expected));
         }
         if !self.note.is_empty() {
-            write_all(out, &["; ", self.note], None)?;
+            tell_all(out, &["; ", self.note], None);
         }
-        Ok(())
     }
 }
 
-/// Writes texts, and a number behind them.
-fn write_all(out: &mut dyn fmt::Write, texts: &[&str], number: Option<usize>) -> fmt::Result {
+/// Tells texts, and a number behind them.
+fn tell_all(out: &mut dyn FnMut(&str), texts: &[&str], number: Option<usize>) {
     for text in texts {
-        out.write_str(text)?;
+        out(text);
     }
-    let Some(number) = number else { return Ok(()) };
+    let Some(number) = number else { return };
     let mut power = 1;
     while number / power >= 10 {
         power *= 10;
     }
     while power > 0 {
-        out.write_char(char::from(b'0' + (number / power % 10) as u8))?;
+        let digit = number / power % 10;
+        out("0123456789".get(digit..=digit).unwrap_or_default());
         power /= 10;
     }
-    Ok(())
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_to(f)
+        let mut result = Ok(());
+        self.tell(&mut |text| {
+            if result.is_ok() {
+                result = f.write_str(text);
+            }
+        });
+        result
     }
 }
 

@@ -59,6 +59,13 @@ impl Text {
     pub const fn told(&'static self, found: usize, expected: usize) -> Fault {
         Fault { text: self, found, expected }
     }
+
+    /// The error with its numbers and its place, an offset in the file.
+    #[cold]
+    #[inline(never)]
+    pub fn told_at(&'static self, found: usize, expected: usize, offset: usize) -> Error {
+        self.told(found, expected).error().at(offset)
+    }
 }
 
 /// A [`Text`] that is a constant: `text!(Layer, field "stride", at_least)`, with the methods that make it after the kind.

@@ -41,7 +41,7 @@ impl Shape {
     #[inline(never)]
     pub fn elements(&self) -> Result<u32, Fault> {
         checked_product(&[self.h, self.w, self.c])
-            .ok_or(text!(SizeOverflow, field "number of elements", note "must be at most 2^29").fault())
+            .ok_or(text!(SizeOverflow, field "number of elements", note "too large: at most 2^29 are possible").fault())
     }
 
     /// The extents as the C API reports them, and the rank.

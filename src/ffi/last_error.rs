@@ -1,7 +1,6 @@
 //! The record behind `nk_last_error`: one per thread on Unix hosts, one for the program elsewhere.
 
 use core::ffi::{CStr, c_char};
-use core::fmt::{self, Write};
 
 use super::errors::{nk_error_info, nk_status};
 use super::limits::NK_MAX_MESSAGE_LEN;
@@ -38,8 +37,7 @@ impl Record {
 
     fn of(error: &Error) -> Record {
         let mut text = Text::new();
-        // Writing to `Text` cannot fail: it cuts what does not fit.
-        let _ = error.write_to(&mut text);
+        error.tell(&mut |piece| text.append(piece));
         Record {
             status: error.status(),
             not_layer: error.layer().map_or(0, |layer| !i32::from(layer)),
@@ -159,16 +157,14 @@ impl Text {
     const fn new() -> Self {
         Self { bytes: [0; NK_MAX_MESSAGE_LEN], length: 0 }
     }
-}
 
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
+    fn append(&mut self, text: &str) {
         let room = NK_MAX_MESSAGE_LEN - 1 - self.length;
         let kept = text.as_bytes().get(..text.floor_char_boundary(room)).unwrap_or_default();
-        let place = self.bytes.get_mut(self.length..self.length + kept.len()).ok_or(fmt::Error)?;
-        place.copy_from_slice(kept);
-        self.length += kept.len();
-        Ok(())
+        if let Some(place) = self.bytes.get_mut(self.length..) {
+            place.iter_mut().zip(kept).for_each(|(to, from)| *to = *from);
+            self.length += kept.len();
+        }
     }
 }
 
@@ -181,7 +177,7 @@ mod tests {
     fn a_text_is_cut_between_characters_and_ends_with_zero() {
         let mut text = Text::new();
         for _ in 0..50 {
-            write!(text, "äöü").expect("cannot fail");
+            text.append("äöü");
         }
         let kept = CStr::from_bytes_until_nul(&text.bytes).expect("ends with zero").to_str().expect("UTF-8");
         assert_eq!(kept.len(), 126);

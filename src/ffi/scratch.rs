@@ -45,7 +45,7 @@ pub unsafe extern "C" fn nk_run(
 ) -> nk_status_t {
     let call = ByteCall { model, input, input_bytes, output, output_bytes, output_written };
     // SAFETY: the conventions of the header, which `run` repeats.
-    report(unsafe { call.run(None) })
+    report(unsafe { call.run() })
 }
 
 /// Bytes of scratch memory that nk_model_run_scratch() needs: the same for every run of a model, and part of what
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn nk_model_run_scratch(
 ) -> nk_status_t {
     let call = ByteCall { model, input, input_bytes, output, output_bytes, output_written };
     // SAFETY: the conventions of the header, which `run` repeats.
-    report(unsafe { call.run(Some((scratch.cast(), scratch_bytes))) })
+    report(unsafe { call.run_in(scratch.cast(), scratch_bytes) })
 }
 
 /// The arguments of a run on bytes, as C passes them.
@@ -110,69 +110,116 @@ struct ByteCall {
 }
 
 impl ByteCall {
-    /// Runs the model in its own memory, or in the caller's scratch memory.
+    /// Runs the model in its own memory.
     ///
     /// # Safety
     /// Each pointer is null or as the header says. Buffers need to be valid only for the sizes that pass the checks.
-    unsafe fn run(self, scratch: Option<(*mut u8, usize)>) -> Result<(), Error> {
+    unsafe fn run(self) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        unsafe {
+            let loaded = self.loaded()?;
+            if ONLY_INT8.unwrap_or(loaded.facts.is_quantized()) {
+                self.run_as::<i8>(&loaded)
+            } else {
+                self.run_as::<f32>(&loaded)
+            }
+        }
+    }
+
+    /// Runs the model in the caller's scratch memory, of so many bytes.
+    ///
+    /// # Safety
+    /// As for [`ByteCall::run`].
+    unsafe fn run_in(self, scratch: *mut u8, scratch_bytes: usize) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        unsafe {
+            let loaded = self.loaded()?;
+            if ONLY_INT8.unwrap_or(loaded.facts.is_quantized()) {
+                self.run_in_as::<i8>(&loaded, scratch, scratch_bytes)
+            } else {
+                self.run_in_as::<f32>(&loaded, scratch, scratch_bytes)
+            }
+        }
+    }
+
+    /// Refuses null pointers, then finds the model.
+    ///
+    /// # Safety
+    /// `model` is null or a handle.
+    unsafe fn loaded(&self) -> Result<Loaded, Error> {
         required(self.model, "model is NULL")?;
         required(self.input, "input is NULL")?;
         required(self.output, "output is NULL")?;
         // SAFETY: not null, and by this function's contract a handle.
-        let loaded = unsafe { handle::get(self.model) }.ok_or(handle::NOT_LOADED)?;
-        // SAFETY: by this function's contract.
-        unsafe {
-            if ONLY_INT8.unwrap_or(loaded.facts.is_quantized()) {
-                self.run_as::<i8>(&loaded, scratch)
-            } else {
-                self.run_as::<f32>(&loaded, scratch)
-            }
-        }
+        unsafe { handle::get(self.model) }.ok_or(handle::NOT_LOADED)
     }
 
     /// # Safety
     /// As for [`ByteCall::run`].
-    unsafe fn run_as<T: Element>(self, loaded: &Loaded, scratch: Option<(*mut u8, usize)>) -> Result<(), Error> {
-        let (inputs, outputs) = (loaded.facts.input_elements() as usize, loaded.facts.output_elements() as usize);
-        // SAFETY: by this function's contract; what is read here, nobody changes.
-        let needed = unsafe { loaded.shared() }?.scratch_bytes();
-        self.check::<T>(loaded, inputs, outputs)?;
-        let (input, output) = (self.input.cast::<T>(), self.output.cast::<T>());
-        if let Some((memory, bytes)) = scratch {
-            self.check_scratch::<T>(loaded, memory, bytes, needed)?;
-        }
-        // SAFETY: aligned, valid for their sizes, apart from each other, the model and the scratch memory: checked above.
-        let (input, output) =
-            unsafe { (core::slice::from_raw_parts(input, inputs), core::slice::from_raw_parts_mut(output, outputs)) };
-        match scratch {
-            None => {
-                // SAFETY: by this function's contract this thread alone uses the model.
-                unsafe {
-                    let mut target = Target { loaded: *loaded, network: loaded.network()?, inputs, outputs };
-                    target.run(input, output)?;
-                }
-            }
-            Some((memory, _)) => {
-                let memory = if needed == 0 { core::ptr::NonNull::dangling().as_ptr() } else { memory };
-                // SAFETY: checked above, unless nothing is needed; by this function's contract nobody changes the model,
-                // and this run alone uses the scratch memory.
-                let (network, memory) = unsafe { (loaded.shared()?, core::slice::from_raw_parts_mut(memory, needed)) };
-                let used = [Span::of_slice(memory), Span::of_slice(input), Span::of_slice(output)];
-                packing::refuse_use(&network, &used)?;
-                // SAFETY: by this function's contract the arena stays as it was.
-                let network = unsafe { packing::attach(&network) };
-                hooks::run(&network, memory, input, output)?;
-            }
-        }
-        if !self.output_written.is_null() {
-            // SAFETY: not null, and by this function's contract room for a size; the slices are not used any more.
-            unsafe { self.output_written.write_unaligned(outputs * size_of::<T>()) };
+    unsafe fn run_as<T: Element>(&self, loaded: &Loaded) -> Result<(), Error> {
+        // SAFETY: by this function's contract this thread alone uses the model.
+        let network = unsafe { loaded.network() }?;
+        let (inputs, outputs) = self.check::<T>(loaded)?;
+        let mut target = Target { loaded: *loaded, network, inputs, outputs };
+        // SAFETY: the buffers were checked; by this function's contract this thread alone uses the model.
+        unsafe {
+            let (input, output) = self.buffers::<T>(inputs, outputs);
+            target.run(input, output)?;
+            self.finish::<T>(outputs);
         }
         Ok(())
     }
 
-    /// Everything that can be wrong with sizes and buffers, before a buffer is looked at.
-    fn check<T>(&self, loaded: &Loaded, inputs: usize, outputs: usize) -> Result<(), Error> {
+    /// # Safety
+    /// As for [`ByteCall::run_in`].
+    unsafe fn run_in_as<T: Element>(&self, loaded: &Loaded, scratch: *mut u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: by this function's contract nobody changes the model.
+        let network = unsafe { loaded.shared() }?;
+        let needed = network.scratch_bytes();
+        let (inputs, outputs) = self.check::<T>(loaded)?;
+        self.check_scratch::<T>(loaded, scratch, bytes, needed)?;
+        let scratch = if needed == 0 { core::ptr::NonNull::dangling().as_ptr() } else { scratch };
+        // SAFETY: the buffers were checked, and the scratch memory unless nothing of it is needed; by this function's
+        // contract this run alone uses it.
+        let (input, output, scratch) = unsafe {
+            let (input, output) = self.buffers::<T>(inputs, outputs);
+            (input, output, core::slice::from_raw_parts_mut(scratch, needed))
+        };
+        packing::refuse_use(&network, &[Span::of_slice(scratch), Span::of_slice(input), Span::of_slice(output)])?;
+        // SAFETY: by this function's contract the arena stays as it was.
+        let network = unsafe { packing::attach(&network) };
+        hooks::run(&network, scratch, input, output)?;
+        // SAFETY: by this function's contract.
+        unsafe { self.finish::<T>(outputs) };
+        Ok(())
+    }
+
+    /// Input and output as values.
+    ///
+    /// # Safety
+    /// The buffers passed [`ByteCall::check`] for values of this type, and are valid for these counts.
+    unsafe fn buffers<'b, T>(&self, inputs: usize, outputs: usize) -> (&'b [T], &'b mut [T]) {
+        // SAFETY: aligned, and apart from each other and the model by the checks; valid by this function's contract.
+        unsafe {
+            let output = core::slice::from_raw_parts_mut(self.output.cast(), outputs);
+            (core::slice::from_raw_parts(self.input.cast(), inputs), output)
+        }
+    }
+
+    /// Tells the caller how many bytes were written.
+    ///
+    /// # Safety
+    /// `output_written` is null or has room for a size, and no slice that is still used overlaps it.
+    unsafe fn finish<T>(&self, outputs: usize) {
+        if !self.output_written.is_null() {
+            // SAFETY: not null, and by this function's contract room for a size.
+            unsafe { self.output_written.write_unaligned(outputs * size_of::<T>()) };
+        }
+    }
+
+    /// Everything that can be wrong with sizes and buffers, before a buffer is looked at. Gives the number of values of both.
+    fn check<T>(&self, loaded: &Loaded) -> Result<(usize, usize), Error> {
+        let (inputs, outputs) = (loaded.facts.input_elements() as usize, loaded.facts.output_elements() as usize);
         let (input_bytes, output_bytes) = (inputs * size_of::<T>(), outputs * size_of::<T>());
         if self.input_bytes != input_bytes {
             let error = Error::new(ErrorKind::Argument).field("input_bytes");
@@ -193,7 +240,7 @@ impl ByteCall {
         if input.overlaps(output) {
             return Err(invalid("input and output overlap"));
         }
-        Ok(())
+        Ok((inputs, outputs))
     }
 
     fn check_scratch<T>(

@@ -3,7 +3,8 @@
 use super::MAX_TENSORS;
 use super::reader::Reader;
 use super::write::Sink;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
+use crate::fault::{Text, text};
 use crate::tensor::{MAX_RANK, checked_product};
 
 /// Bytes of one catalog entry.
@@ -80,37 +81,27 @@ impl TensorEntry {
     }
 
     /// Reads one entry and checks it against itself.
-    pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    #[inline(never)]
+    pub fn read(r: &mut Reader<'_>) -> Self {
         let at = r.offset();
-        let fault_of = |kind, field, found: u32| Error::new(kind).field(field).found(u64::from(found)).at(at);
-        let fault = |field, found| fault_of(ErrorKind::Catalog, field, found);
-        let rank = r.u8("tensor rank");
-        let code = r.u8("tensor dtype");
+        let (rank, code) = (r.u8("tensor rank"), r.u8("tensor dtype"));
         r.reserved(2, ErrorKind::Catalog);
-        let mut dims = [0; MAX_RANK];
-        for dim in &mut dims {
-            *dim = r.u32("tensor dims");
-        }
-        let num_elements = r.u32("num_elements");
-        r.finish()?;
-        if !(1..=4).contains(&rank) {
-            return Err(fault("tensor rank", u32::from(rank)).at_most(4));
-        }
-        let Some(dtype) = DType::from_code(code) else {
-            return Err(fault("tensor dtype", u32::from(code)).at_most(3));
-        };
-        let entry = Self { rank, dtype, dims };
-        if let Some(&dim) = dims.iter().skip(usize::from(rank)).find(|&&dim| dim != 0) {
-            return Err(fault("unused tensor dim", dim).expected(0));
-        }
-        match checked_product(entry.active_dims()) {
-            Some(0) => Err(fault("num_elements", 0).at_least(1)),
-            Some(product) if product == num_elements => Ok(entry),
-            Some(product) => {
-                Err(fault_of(ErrorKind::Weights, "num_elements", num_elements).expected(u64::from(product)))
-            }
-            None => Err(fault("num_elements", num_elements).note("the product of the dims is too large")),
-        }
+        let dims = [(); MAX_RANK].map(|()| r.u32("tensor dims"));
+        let elements = r.u32("num_elements");
+        let dtype = DType::from_code(code);
+        let entry = Self { rank, dtype: dtype.unwrap_or(DType::Int8), dims };
+        r.require((1..=4).contains(&rank), text!(Catalog, field "tensor rank", at_most), [rank.into(), 4], at);
+        r.require(dtype.is_some(), text!(Catalog, field "tensor dtype", at_most), [code.into(), 3], at);
+        let unused = dims.into_iter().skip(usize::from(rank)).find(|&dim| dim != 0).unwrap_or(0);
+        r.require(unused == 0, text!(Catalog, field "unused tensor dim", expected), [unused, 0], at);
+        const TOO_LARGE: &str = "the product of the dims is too large";
+        let product = checked_product(entry.active_dims());
+        let too_large = text!(Catalog, field "num_elements", found, note TOO_LARGE);
+        r.require(product.is_some(), too_large, [elements, 0], at);
+        let product = product.unwrap_or(0);
+        r.require(product > 0, text!(Catalog, field "num_elements", at_least), [0, 1], at);
+        r.require(product == elements, text!(Weights, field "num_elements", expected), [elements, product], at);
+        entry
     }
 
     /// Writes the entry.
@@ -133,27 +124,16 @@ pub struct TensorDesc {
 }
 
 /// Reads `count` entries that must all have `dtype`; returns the sum of their payload bytes.
-pub(super) fn check_entries(
-    r: &mut Reader<'_>,
-    count: u32,
-    dtype: DType,
-    mismatch: &'static str,
-) -> Result<u64, Error> {
+#[inline(never)]
+pub(super) fn check_entries(r: &mut Reader<'_>, count: u32, dtype: DType, mismatch: &'static Text) -> u64 {
     debug_assert!(count <= MAX_TENSORS);
     let mut bytes = 0;
     for _ in 0..count {
         let at = r.offset();
-        let entry = TensorEntry::read(r)?;
-        if entry.dtype != dtype {
-            let found = u64::from(entry.dtype.code());
-            return Err(Error::new(ErrorKind::Layer)
-                .field("tensor dtype")
-                .found(found)
-                .expected(u64::from(dtype.code()))
-                .note(mismatch)
-                .at(at));
-        }
+        let entry = TensorEntry::read(r);
+        let codes = [entry.dtype.code().into(), dtype.code().into()];
+        r.require(entry.dtype == dtype, mismatch, codes, at);
         bytes += entry.num_bytes();
     }
-    Ok(bytes)
+    bytes
 }

@@ -2,9 +2,10 @@
 
 use super::catalog::{self, DType, ENTRY_BYTES, TensorDesc, TensorEntry};
 use super::quant::QuantSection;
-use super::reader::Reader;
+use super::reader::{NOWHERE, Reader};
 use super::{FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, Layer, MAGIC, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP};
 use crate::error::{Error, ErrorKind};
+use crate::fault::{Text, text};
 use crate::tensor::MAX_RANK;
 
 /// The file header.
@@ -59,30 +60,35 @@ pub struct Model<'m> {
 impl<'m> Model<'m> {
     /// Checks the structure of `bytes`. Any bytes may be given.
     pub fn parse(bytes: &'m [u8]) -> Result<Self, Error> {
-        let header = Header::read(bytes)?;
-        let mut r = Reader::new(bytes, HEADER_BYTES, ErrorKind::Truncated);
+        let mut r = Reader::new(bytes, 0, ErrorKind::Magic);
+        let header = Header::read(&mut r, bytes);
+        // The counts say how much there is to read.
+        r.finish()?;
+        r.set_kind(ErrorKind::Truncated);
         for index in 0..header.num_layers as usize {
-            Layer::read(&mut r).map_err(|error| error.in_layer(index, error.layer_kind()))?;
+            Layer::read(&mut r);
+            r.fault_in_layer(index);
         }
         let catalog_offset = r.offset();
         let quantized = header.is_quantized();
         let (weights, biases) = if quantized { (DType::Int8, DType::Int32) } else { (DType::Float32, DType::Float32) };
         let mismatch = if quantized {
-            "int8 models have int8 weights and int32 biases"
+            text!(Layer, field "tensor dtype", expected, note "int8 models have int8 weights and int32 biases")
         } else {
-            "float models have float32 tensors"
+            text!(Layer, field "tensor dtype", expected, note "float models have float32 tensors")
         };
-        let mut weight_sum = catalog::check_entries(&mut r, header.num_weight_tensors, weights, mismatch)?;
-        let bias_sum = catalog::check_entries(&mut r, header.num_bias_tensors, biases, mismatch)?;
-        if quantized {
-            weight_sum = weight_sum.next_multiple_of(4);
-        }
-        check_sum("weights_bytes", header.weights_bytes, weight_sum, 40)?;
-        check_sum("biases_bytes", header.biases_bytes, bias_sum, 44)?;
-        let quant = if quantized { Some(QuantSection::read(bytes, &mut r)?) } else { None };
+        let weight_sum = catalog::check_entries(&mut r, header.num_weight_tensors, weights, mismatch);
+        let weight_sum = if quantized { weight_sum.next_multiple_of(4) } else { weight_sum };
+        let bias_sum = catalog::check_entries(&mut r, header.num_bias_tensors, biases, mismatch);
+        let weights = text!(Weights, field "weights_bytes", expected, note "sum of the catalog");
+        check_sum(&mut r, weights, header.weights_bytes, weight_sum, 40);
+        let biases = text!(Weights, field "biases_bytes", expected, note "sum of the catalog");
+        check_sum(&mut r, biases, header.biases_bytes, bias_sum, 44);
+        let quant = if quantized { Some(QuantSection::read(bytes, &mut r)) } else { None };
         let model = Self { bytes, header, catalog_offset, quant, payload_offset: r.offset() };
-        model.check_quant_count()?;
-        model.check_file_size()?;
+        model.check_quant_count(&mut r);
+        model.check_file_size(&mut r);
+        r.finish()?;
         Ok(model)
     }
 
@@ -136,7 +142,7 @@ impl<'m> Model<'m> {
         let mut reader = Reader::new(self.bytes, HEADER_BYTES, ErrorKind::Truncated);
         (0..self.header.num_layers as usize).map_while(move |index| {
             let offset = reader.offset();
-            Some(LayerRecord { index, offset, layer: Layer::read(&mut reader).ok()? })
+            Some(LayerRecord { index, offset, layer: Layer::read(&mut reader) })
         })
     }
 
@@ -158,14 +164,14 @@ impl<'m> Model<'m> {
         let (weights, biases) = (self.header.num_weight_tensors as usize, self.header.num_bias_tensors as usize);
         let (first, count) = if is_bias { (weights, biases) } else { (0, weights) };
         let offset = self.catalog_offset + ENTRY_BYTES * (first + index);
-        (index < count).then(|| TensorEntry::read(&mut Reader::new(self.bytes, offset, ErrorKind::Truncated)).ok())?
+        (index < count).then(|| TensorEntry::read(&mut Reader::new(self.bytes, offset, ErrorKind::Truncated)))
     }
 
     fn tensors(&self, catalog: usize, count: u32, payload: usize) -> impl Iterator<Item = TensorDesc> + use<'m> {
         let mut reader = Reader::new(self.bytes, catalog, ErrorKind::Truncated);
         let mut offset = payload;
         (0..count).map_while(move |_| {
-            let desc = TensorDesc { entry: TensorEntry::read(&mut reader).ok()?, offset };
+            let desc = TensorDesc { entry: TensorEntry::read(&mut reader), offset };
             offset += desc.entry.num_bytes() as usize;
             Some(desc)
         })
@@ -180,10 +186,8 @@ impl<'m> Model<'m> {
             let padding = self.payload().get(used..self.header.weights_bytes as usize).unwrap_or(&[]);
             if padding.iter().any(|&byte| byte != 0) {
                 let at = self.payload_offset + used;
-                return Err(Error::new(ErrorKind::Payload)
-                    .field("padding behind the int8 weights")
-                    .at(at)
-                    .note("must be zero"));
+                let text = text!(Payload, field "padding behind the int8 weights", note "must be zero");
+                return Err(text.told_at(0, 0, at));
             }
             return Ok(());
         }
@@ -191,42 +195,29 @@ impl<'m> Model<'m> {
             None => Ok(()),
             Some(index) => {
                 let at = self.payload_offset + 4 * index;
-                Err(Error::new(ErrorKind::Payload).at(at).note("a weight or bias is NaN or infinite"))
+                Err(text!(Payload, note "a weight or bias is NaN or infinite").told_at(0, 0, at))
             }
         }
     }
 
-    fn check_quant_count(&self) -> Result<(), Error> {
-        match self.quant {
-            Some(quant) if quant.len() != self.header.num_weight_tensors as usize => {
-                Err(Error::new(ErrorKind::Weights)
-                    .field("QUAN count")
-                    .found(quant.len() as u64)
-                    .expected(u64::from(self.header.num_weight_tensors))
-                    .at(quant.offset() + 4))
-            }
-            _ => Ok(()),
+    fn check_quant_count(&self, r: &mut Reader<'_>) {
+        if let Some(quant) = self.quant {
+            let counts = [quant.len() as u32, self.header.num_weight_tensors];
+            let text = text!(Weights, field "QUAN count", expected);
+            r.require(counts[0] == counts[1], text, counts, quant.offset() + 4);
         }
     }
 
-    fn check_file_size(&self) -> Result<(), Error> {
-        let end =
-            self.payload_offset as u64 + u64::from(self.header.weights_bytes) + u64::from(self.header.biases_bytes);
-        if end > u64::from(u32::MAX) {
-            return Err(Error::new(ErrorKind::SizeOverflow)
-                .field("model size")
-                .found(end)
-                .at_most(u64::from(u32::MAX)));
-        }
-        let found = self.bytes.len() as u64;
-        let error = Error::new(ErrorKind::FileSize).field("file size").found(found);
-        if found < end {
-            return Err(error.at_least(end));
-        }
-        if self.header.flags & FLAG_TESTS == 0 && found != end {
-            return Err(error.expected(end));
-        }
-        Ok(())
+    fn check_file_size(&self, r: &mut Reader<'_>) {
+        let parts = u64::from(self.header.weights_bytes) + u64::from(self.header.biases_bytes);
+        let end = self.payload_offset as u64 + parts;
+        let told = [amount(self.bytes.len() as u64), amount(end)];
+        let too_large = text!(SizeOverflow, field "model size", at_most);
+        r.require(end <= u64::from(u32::MAX), too_large, [told[1], u32::MAX], NOWHERE);
+        let is_whole = self.bytes.len() as u64 >= end;
+        r.require(is_whole, text!(FileSize, field "file size", at_least), told, NOWHERE);
+        let has_more = self.bytes.len() as u64 > end && self.header.flags & FLAG_TESTS == 0;
+        r.require(!has_more, text!(FileSize, field "file size", expected), told, NOWHERE);
     }
 }
 
@@ -236,85 +227,75 @@ impl Header {
         self.flags & FLAG_QUANT != 0
     }
 
-    fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let mut r = Reader::new(bytes, 0, ErrorKind::Magic);
-        if !bytes.starts_with(&MAGIC) {
-            return Err(Error::new(ErrorKind::Magic));
-        }
-        if bytes.len() < HEADER_BYTES {
-            return Err(Error::new(ErrorKind::Magic)
-                .field("file size")
-                .found(bytes.len() as u64)
-                .at_least(HEADER_BYTES as u64));
-        }
-        r.take(4, "magic");
+    fn read(r: &mut Reader<'_>, bytes: &[u8]) -> Self {
+        r.require(bytes.starts_with(&MAGIC), text!(Magic), [0; 2], NOWHERE);
+        let sizes = [amount(bytes.len() as u64), HEADER_BYTES as u32];
+        r.require(bytes.len() >= HEADER_BYTES, text!(Magic, field "file size", at_least), sizes, NOWHERE);
+        // The bytes are there, so that nobody reads the name.
+        const FIELD: &str = "header";
+        r.take(4, FIELD);
         let header = Self {
-            version: r.u32("version"),
-            network: r.u8("network_kind"),
-            input_rank: r.u8("input_rank"),
-            flags: r.u16("flags"),
-            input_shape: [r.u32("input_shape"), r.u32("input_shape"), r.u32("input_shape"), r.u32("input_shape")],
-            num_layers: r.u32("num_layers"),
-            num_weight_tensors: r.u32("num_weight_tensors"),
-            num_bias_tensors: r.u32("num_bias_tensors"),
-            weights_bytes: r.u32("weights_bytes"),
-            biases_bytes: r.u32("biases_bytes"),
+            version: r.u32(FIELD),
+            network: r.u8(FIELD),
+            input_rank: r.u8(FIELD),
+            flags: r.u16(FIELD),
+            input_shape: [(); MAX_RANK].map(|()| r.u32(FIELD)),
+            num_layers: r.u32(FIELD),
+            num_weight_tensors: r.u32(FIELD),
+            num_bias_tensors: r.u32(FIELD),
+            weights_bytes: r.u32(FIELD),
+            biases_bytes: r.u32(FIELD),
         };
-        header.check()?;
-        Ok(header)
+        header.check(r);
+        header
     }
 
-    fn check(&self) -> Result<(), Error> {
-        if !(3..=4).contains(&self.version) {
-            let error = Error::new(ErrorKind::Version).field("format version").found(u64::from(self.version)).at(4);
-            return Err(error.note("this library reads versions 3 and 4"));
+    fn check(&self, r: &mut Reader<'_>) {
+        let text = text!(Version, field "format version", found, note "this library reads versions 3 and 4");
+        r.require((3..=4).contains(&self.version), text, [self.version, 0], 4);
+        let limits = [
+            (text!(Limit, field "num_layers", at_most), self.num_layers, MAX_LAYERS, 28),
+            (text!(Limit, field "num_weight_tensors", at_most), self.num_weight_tensors, MAX_TENSORS, 32),
+            (text!(Limit, field "num_bias_tensors", at_most), self.num_bias_tensors, MAX_TENSORS, 36),
+        ];
+        for (text, count, most, at) in limits {
+            r.require(count <= most, text, [count, most], at);
         }
-        limit("num_layers", self.num_layers, MAX_LAYERS, 28)?;
-        limit("num_weight_tensors", self.num_weight_tensors, MAX_TENSORS, 32)?;
-        limit("num_bias_tensors", self.num_bias_tensors, MAX_TENSORS, 36)?;
-        if self.is_quantized() && self.version < 4 {
-            return Err(Error::new(ErrorKind::Quant).at(10).note("flag 0x0002 (int8) needs format version 4"));
-        }
-        self.check_input()
+        let text = text!(Quant, note "flag 0x0002 (int8) needs format version 4");
+        r.require(!self.is_quantized() || self.version >= 4, text, [0; 2], 10);
+        self.check_input(r);
     }
 
     /// Rank by network kind, dimensions above zero within the rank and zero beyond it.
-    fn check_input(&self) -> Result<(), Error> {
-        let rank = u64::from(self.input_rank);
-        let error = Error::new(ErrorKind::Header).field("input_rank").found(rank).at(9);
-        match self.network {
-            NETWORK_MLP if rank != 2 => return Err(error.expected(2).note("an MLP input is [batch, features]")),
-            NETWORK_CNN if rank != 3 => return Err(error.expected(3).note("a CNN input is [height, width, channels]")),
-            _ if rank == 0 => return Err(error.at_least(1)),
-            _ if rank > MAX_RANK as u64 => return Err(error.at_most(MAX_RANK as u64)),
-            _ => {}
-        }
-        for (index, &dim) in self.input_shape.iter().enumerate() {
-            let error = Error::new(ErrorKind::Header).found(u64::from(dim)).at(12 + 4 * index);
-            if index < usize::from(self.input_rank) && dim == 0 {
-                return Err(error.field("input dimension").at_least(1));
+    fn check_input(&self, r: &mut Reader<'_>) {
+        let rank = u32::from(self.input_rank);
+        let (text, expected) = match self.network {
+            NETWORK_MLP => (text!(Header, field "input_rank", expected, note "an MLP input is [batch, features]"), 2),
+            NETWORK_CNN => {
+                (text!(Header, field "input_rank", expected, note "a CNN input is [height, width, channels]"), 3)
             }
-            if index >= usize::from(self.input_rank) && dim != 0 {
-                return Err(error.field("unused input dimension").expected(0));
+            _ if rank == 0 => (text!(Header, field "input_rank", at_least), 1),
+            _ => (text!(Header, field "input_rank", at_most), rank.min(MAX_RANK as u32)),
+        };
+        r.require(rank == expected, text, [rank, expected], 9);
+        for (index, dim) in self.input_shape.into_iter().enumerate() {
+            let at = 12 + 4 * index;
+            if index < usize::from(self.input_rank) {
+                r.require(dim != 0, text!(Header, field "input dimension", at_least), [0, 1], at);
+            } else {
+                r.require(dim == 0, text!(Header, field "unused input dimension", expected), [dim, 0], at);
             }
         }
-        Ok(())
     }
 }
 
-fn limit(field: &'static str, found: u32, most: u32, at: usize) -> Result<(), Error> {
-    if found <= most {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Limit).field(field).found(u64::from(found)).at_most(u64::from(most)).at(at))
+fn check_sum(r: &mut Reader<'_>, text: &'static Text, found: u32, sum: u64, at: usize) {
+    r.require(u64::from(found) == sum, text, [found, amount(sum)], at);
 }
 
-fn check_sum(field: &'static str, found: u32, sum: u64, at: usize) -> Result<(), Error> {
-    if u64::from(found) == sum {
-        return Ok(());
-    }
-    let error = Error::new(ErrorKind::Weights).field(field).found(u64::from(found)).expected(sum).at(at);
-    Err(error.note("sum of the catalog"))
+/// A number as an error tells it.
+fn amount(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Index of the first NaN or infinity among little-endian floats.

@@ -3,7 +3,8 @@
 use super::reader::Reader;
 use super::write::Sink;
 use super::{MAX_QUANT_ENTRIES, catalog::TensorEntry};
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
+use crate::fault::text;
 
 /// First four bytes of the section.
 pub const MAGIC: [u8; 4] = *b"QUAN";
@@ -22,15 +23,8 @@ pub struct QuantParams {
 }
 
 impl QuantParams {
-    #[inline(never)]
     fn read(r: &mut Reader<'_>, scale: &'static str, zero_point: &'static str) -> Self {
-        let scale = positive(r, scale);
-        let at = r.offset();
-        let number = r.i32(zero_point);
-        if i8::try_from(number).is_err() {
-            r.refuse(Error::new(ErrorKind::Quant).field(zero_point).at(at).note("must be -128 to 127"));
-        }
-        Self { scale, zero_point: number }
+        Self { scale: r.positive_f32(scale, ErrorKind::Quant), zero_point: r.int8(zero_point, ErrorKind::Quant) }
     }
 
     /// The int8 value nearest to a real one, halves away from zero, saturated; NaN becomes the zero point.
@@ -74,33 +68,28 @@ pub struct QuantSection<'m> {
 
 impl<'m> QuantSection<'m> {
     /// Reads and checks the section; `r` then stands behind it.
-    pub(super) fn read(file: &'m [u8], r: &mut Reader<'m>) -> Result<Self, Error> {
+    pub(super) fn read(file: &'m [u8], r: &mut Reader<'m>) -> Self {
         let offset = r.offset();
-        let magic = r.take(4, "QUAN magic");
-        r.finish()?;
-        if magic != MAGIC {
-            return Err(Error::new(ErrorKind::Quant).at(offset).note("the quantization section must start with QUAN"));
-        }
+        let is_there = r.take(4, "QUAN magic") == MAGIC;
+        r.require(is_there, text!(Quant, note "the quantization section must start with QUAN"), [0; 2], offset);
         let (entries, flags) = (r.u16("QUAN count"), r.u16("QUAN flags"));
-        r.finish()?;
-        if entries == 0 || entries > MAX_QUANT_ENTRIES {
-            let error = Error::new(ErrorKind::Quant).field("QUAN count").found(u64::from(entries)).at(offset + 4);
-            return Err(if entries == 0 { error.at_least(1) } else { error.at_most(u64::from(MAX_QUANT_ENTRIES)) });
-        }
-        for _ in 0..entries {
-            QuantEntry::read(r)?;
-        }
+        let (count, most) = (entries.into(), MAX_QUANT_ENTRIES.into());
+        r.require(count >= 1, text!(Quant, field "QUAN count", at_least), [count, 1], offset + 4);
+        r.require(count <= most, text!(Quant, field "QUAN count", at_most), [count, most], offset + 4);
         let section = Self { file, offset, entries, flags };
-        if section.is_per_channel() {
-            for _ in 0..entries {
-                let count = r.u32("channel scale count");
-                for _ in 0..count {
-                    positive(r, "channel scale");
-                    r.finish()?;
+        for _ in 0..entries {
+            QuantEntry::read(r);
+        }
+        for _ in 0..if section.is_per_channel() { entries } else { 0 } {
+            let count = r.u32("channel scale count");
+            for _ in 0..count {
+                r.positive_f32("channel scale", ErrorKind::Quant);
+                if r.has_failed() {
+                    return section;
                 }
             }
         }
-        Ok(section)
+        section
     }
 
     /// Number of descriptors.
@@ -134,7 +123,7 @@ impl<'m> QuantSection<'m> {
             return None;
         }
         let at = self.offset + 8 + index * ENTRY_BYTES;
-        QuantEntry::read(&mut Reader::new(self.file, at, ErrorKind::Quant)).ok()
+        Some(QuantEntry::read(&mut Reader::new(self.file, at, ErrorKind::Quant)))
     }
 
     /// Per-channel weight scales of descriptor `index` as raw little-endian floats; empty when the scalar scale counts.
@@ -154,14 +143,14 @@ impl<'m> QuantSection<'m> {
 
 impl QuantEntry {
     /// Reads one descriptor and checks that the scales are positive and the zero points are int8 values.
-    pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    #[inline(never)]
+    pub fn read(r: &mut Reader<'_>) -> Self {
         let input = QuantParams::read(r, "input scale", "input zero point");
         let weights = QuantParams::read(r, "weight scale", "weight zero point");
         let bias =
             QuantParams { scale: r.finite_f32("bias scale", ErrorKind::Quant), zero_point: r.i32("bias zero point") };
         let output = QuantParams::read(r, "output scale", "output zero point");
-        r.finish()?;
-        Ok(Self { input, weights, bias, output })
+        Self { input, weights, bias, output }
     }
 
     /// Writes the descriptor.
@@ -176,13 +165,4 @@ impl QuantEntry {
 /// Output channels of a weight tensor: its first dimension in every layer kind.
 pub fn channels(entry: &TensorEntry) -> u32 {
     entry.dims[0]
-}
-
-fn positive(r: &mut Reader<'_>, field: &'static str) -> f32 {
-    let at = r.offset();
-    let scale = r.finite_f32(field, ErrorKind::Quant);
-    if scale <= 0.0 {
-        r.refuse(Error::new(ErrorKind::Quant).field(field).at(at).note("must be above 0"));
-    }
-    scale
 }

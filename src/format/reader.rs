@@ -1,6 +1,10 @@
 //! Bounds-checked little-endian reader over borrowed bytes.
 
 use crate::error::{Error, ErrorKind};
+use crate::fault::Text;
+
+/// The place of an error that has none.
+pub const NOWHERE: usize = usize::MAX;
 
 /// Reads values one after another. A read beyond the end, or of what must not be, is an error that names the field and the offset.
 ///
@@ -31,11 +35,46 @@ impl<'m> Reader<'m> {
         self.fault.map_or(Ok(()), Err)
     }
 
+    /// Whether there was an error.
+    pub const fn has_failed(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// From here on `kind` is the error reported for a read beyond the end.
+    pub const fn set_kind(&mut self, kind: ErrorKind) {
+        self.kind = kind;
+    }
+
+    /// What is wrong belongs to layer `index`, whose kind byte the error has.
+    pub fn fault_in_layer(&mut self, index: usize) {
+        self.fault = self.fault.map(|error| error.in_layer(index, error.layer_kind()));
+    }
+
+    /// What is wrong belongs to a layer with this kind byte.
+    pub fn fault_in_kind(&mut self, kind: u8) {
+        self.fault = self.fault.map(|error| error.in_kind(kind));
+    }
+
     /// Keeps an error, unless there was one before.
     #[cold]
     #[inline(never)]
-    pub fn refuse(&mut self, error: Error) {
+    fn keep(&mut self, error: Error) {
         self.fault = self.fault.or(Some(error));
+    }
+
+    /// Keeps an error about two numbers, found and expected, at a place in the file, which may be [`NOWHERE`].
+    #[cold]
+    #[inline(never)]
+    pub fn refuse(&mut self, text: &'static Text, [found, expected]: [u32; 2], at: usize) {
+        self.keep(text.told_at(found as usize, expected as usize, at));
+    }
+
+    /// [`Reader::refuse`] unless something holds.
+    #[inline(never)]
+    pub fn require(&mut self, holds: bool, text: &'static Text, numbers: [u32; 2], at: usize) {
+        if !holds {
+            self.refuse(text, numbers, at);
+        }
     }
 
     /// The next `count` bytes; none after an error.
@@ -48,7 +87,7 @@ impl<'m> Reader<'m> {
                 bytes
             }
             None => {
-                self.refuse(Error::new(self.kind).field(field).at(self.offset).note("the file ends here"));
+                self.keep(Error::new(self.kind).field(field).at(self.offset).note("the file ends here"));
                 &[]
             }
         }
@@ -86,7 +125,29 @@ impl<'m> Reader<'m> {
         let at = self.offset;
         let value = f32::from_bits(self.number(4, field));
         if !value.is_finite() {
-            self.refuse(Error::new(kind).field(field).at(at).note("must be a finite number"));
+            self.keep(Error::new(kind).field(field).at(at).note("must be a finite number"));
+        }
+        value
+    }
+
+    /// Float that must be finite and above 0.
+    #[inline(never)]
+    pub fn positive_f32(&mut self, field: &'static str, kind: ErrorKind) -> f32 {
+        let at = self.offset;
+        let value = self.finite_f32(field, kind);
+        if value <= 0.0 {
+            self.keep(Error::new(kind).field(field).at(at).note("must be above 0"));
+        }
+        value
+    }
+
+    /// Signed 32-bit integer with the value of an int8.
+    #[inline(never)]
+    pub fn int8(&mut self, field: &'static str, kind: ErrorKind) -> i32 {
+        let at = self.offset;
+        let value = self.i32(field);
+        if i8::try_from(value).is_err() {
+            self.keep(Error::new(kind).field(field).at(at).note("must be -128 to 127"));
         }
         value
     }
@@ -97,7 +158,7 @@ impl<'m> Reader<'m> {
         let at = self.offset;
         let bytes = self.take(count, "reserved bytes");
         if let Some((index, &byte)) = bytes.iter().enumerate().find(|&(_, &byte)| byte != 0) {
-            self.refuse(Error::new(kind).field("reserved byte").found(byte.into()).expected(0).at(at + index));
+            self.keep(Error::new(kind).field("reserved byte").found(byte.into()).expected(0).at(at + index));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::reader::Reader;
 use super::write::Sink;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
+use crate::fault::text;
 use crate::tensor::Padding;
 
 /// Name of a layer kind byte, as the specification spells it; `None` outside 1 to 14.
@@ -309,10 +310,11 @@ impl Layer {
 
     /// Reads one record: four prefix bytes and the body of its kind.
     #[inline(never)]
-    pub fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+    pub fn read(r: &mut Reader<'_>) -> Self {
         let at = r.offset();
         let kind = r.u8("layer kind");
-        r.finish()?;
+        let text = text!(LayerKind, field "layer kind", at_most);
+        r.require(kind_name(kind).is_some(), text, [kind.into(), 14], at);
         r.reserved(3, ErrorKind::Layer);
         let layer = match kind {
             1 => Self::Dense(Dense::read(r)),
@@ -329,12 +331,11 @@ impl Layer {
             12 => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)),
             13 => Self::FeatureTap(FeatureTap::read(r)),
             14 => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)),
-            _ => {
-                return Err(Error::new(ErrorKind::LayerKind).field("layer kind").found(kind.into()).at_most(14).at(at));
-            }
+            // Refused above.
+            _ => Self::Flatten,
         };
-        r.finish().map_err(|error| error.in_kind(kind))?;
-        Ok(layer)
+        r.fault_in_kind(kind);
+        layer
     }
 
     /// Writes the record.

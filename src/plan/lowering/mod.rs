@@ -104,7 +104,7 @@ pub trait StepSink {
 
 /// State of lowering one model.
 pub struct Lowering<'m, 's> {
-    model: Model<'m>,
+    model: &'s Model<'m>,
     cursor: Cursor,
     /// Tensors alive at the moment.
     pub placement: Placement,
@@ -138,9 +138,9 @@ pub struct Lowering<'m, 's> {
 
 impl<'m, 's> Lowering<'m, 's> {
     /// Starts with the caller's input, whose size has been checked.
-    pub fn new(model: &Model<'m>, input: Shape, scheme: Scheme, sink: &'s mut dyn StepSink) -> Self {
+    pub fn new(model: &'s Model<'m>, input: Shape, scheme: Scheme, sink: &'s mut dyn StepSink) -> Self {
         Self {
-            model: *model,
+            model,
             cursor: Cursor::start(model),
             placement: Placement::new(scheme),
             room: scheme.room,
