@@ -106,6 +106,10 @@ fn what_has_no_form_is_refused_with_every_operator_named() {
             "refused_map_of_another_shape",
             vec!["CONV_2D \"2: reshape1 -> conv_2d2\": a map of shape [1, 4, 6, 4] made of "],
         ),
+        (
+            "refused_dense_of_each_pixel_around_another_zero",
+            vec!["FULLY_CONNECTED \"0: x -> fully_connected0\": weights around 27 over a map: "],
+        ),
         ("refused_mean_of_both_signs", vec!["MEAN \"0: x -> mean0\": a mean of 21 elements "]),
         ("refused_relu6_in_another_scale", vec!["RELU6 \"0: x -> relu60\": "]),
         ("refused_mean_of_channels", vec!["MEAN \"0: x -> mean0\": "]),

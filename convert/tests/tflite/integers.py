@@ -1,4 +1,5 @@
 """int8: every operator, paddings, strides, kernels, roundings."""
+import numpy as np
 from net import NONE, RELU6, SAME, VALID, model
 
 
@@ -61,6 +62,14 @@ def dense_chain(net):
     net.dense(9, activation=RELU6)
     net.dense(7, weight_zero=3)
     net.dense(5, per_channel=True, bias=False)
+
+
+@model([1, 3, 4, 5])
+def dense_of_each_pixel_around_another_zero(net):
+    """Shifted by their zero point the weights are int8 still."""
+    codes = net.rng.integers(-100, 128, (6, 5)).astype(np.int8)
+    weights = net.const(codes, scale=0.006, zero=27)
+    net.dense_with(weights, -1, scale=0.09, zero=-5, keep=True)
 
 
 @model([3, 6])

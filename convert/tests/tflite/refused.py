@@ -48,6 +48,13 @@ def refused_codes_in_the_middle(net):
     net.conv(3, 3, padding=VALID)
 
 
+@model([1, 3, 4, 5])
+def refused_dense_of_each_pixel_around_another_zero(net):
+    codes = net.rng.integers(-128, 128, (6, 5)).astype(np.int8)
+    codes[0, :2] = -128, 127
+    net.dense_with(net.const(codes, scale=0.006, zero=27), -1, scale=0.09, zero=-5, keep=True)
+
+
 @model([1, 3, 7, 4])
 def refused_mean_of_both_signs(net):
     net.mean()

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! requantize.rs   the one way from an accumulator to an int8 value, and how its multipliers are made
+//! activation.rs   tables of activations that are no clamps
+//! real.rs         float64 arithmetic in integers, for both
 //! reference/      scalar, written to be read: the specification of every kernel
 //! portable/       the same results, blocked so that the compiler vectorises it
 //! compact/        the same results for targets without vectors, where it is the portable level
@@ -10,9 +12,11 @@
 //! Activations are affine per tensor, `real = scale * (q - zero_point)`; weights are symmetric, per tensor or per output
 //! channel. `docs/quantization.md` derives the arithmetic with worked examples.
 
+pub mod activation;
 pub mod args;
 pub mod compact;
 pub mod portable;
+mod real;
 pub mod reference;
 pub mod requantize;
 

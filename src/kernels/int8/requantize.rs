@@ -5,6 +5,7 @@
 //! arithmetic with worked examples at ties and at saturation.
 
 use super::args::{Requantize, Term};
+use super::real::Real;
 
 /// `multiplier * 2^(shift - 31)`: a non-negative factor for [`multiply_by_quantized_multiplier`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,26 +24,22 @@ impl Multiplier {
 
     /// The factor closest to `real`, halves away from zero: 0 unless `real` is at least about 2^-32, [`Self::MAX`] from
     /// 2^30 on. Runs at load only.
-    pub const fn from_real(real: f64) -> Self {
-        const FRACTION_BITS: u32 = 52;
-        let bits = real.to_bits();
-        let biased_exponent = (bits >> FRACTION_BITS) as i32 & 0x7ff;
-        // Zero, negative, NaN; and subnormals, which are far below the least factor.
-        if real.is_nan() || real.is_sign_negative() || biased_exponent == 0 {
-            return Self::ZERO;
-        }
-        // real = significand / 2^53 * 2^exponent, where the fraction is in [0.5, 1).
-        let significand = bits & ((1 << FRACTION_BITS) - 1) | 1 << FRACTION_BITS;
-        let mut exponent = biased_exponent - 1022;
-        let mut rounded = (significand + (1 << 21)) >> 22;
-        if rounded == 1 << 31 {
-            rounded >>= 1;
-            exponent += 1;
-        }
+    pub(super) const fn of(real: Real) -> Self {
+        let (fraction, exponent) = real.fraction();
         match exponent {
             ..=-32 => Self::ZERO,
             31.. => Self::MAX,
-            _ => Self { multiplier: rounded as i32, shift: exponent as i8 },
+            _ => Self { multiplier: fraction as i32, shift: exponent as i8 },
+        }
+    }
+
+    /// The factor from sums of products to outputs: `input * weights / output`, computed as in float64. 0 where a scale is no
+    /// positive number.
+    #[inline(never)]
+    pub const fn of_scales(input: f32, weights: f32, output: f32) -> Self {
+        match (Real::of(input), Real::of(weights), Real::of(output)) {
+            (Some(input), Some(weights), Some(output)) => Self::of(input.product(weights).quotient(output)),
+            _ => Self::ZERO,
         }
     }
 
@@ -106,18 +103,14 @@ pub fn clamp_range(activation: u8, out_scale: f32, out_zero_point: i32) -> (i8, 
     let zero = clamp(out_zero_point, i8::MIN, i8::MAX);
     match activation {
         RELU6 if out_scale > 0.0 => {
-            let six = round_to_i64(6.0 / f64::from(out_scale)).saturating_add(i64::from(out_zero_point));
-            (zero, six.clamp(i64::from(zero), i64::from(i8::MAX)) as i8)
+            // 0 steps of a scale that is infinite.
+            let six = Real::of(out_scale).map_or(0, |scale| Real::ONE.times(6).quotient(scale).rounded(1 << 30));
+            let six = (six as i32).saturating_add(out_zero_point);
+            (zero, six.clamp(i32::from(zero), i32::from(i8::MAX)) as i8)
         }
         RELU | RELU6 => (zero, i8::MAX),
         _ => (i8::MIN, i8::MAX),
     }
-}
-
-/// The nearest integer to a positive number, halves up; saturates.
-fn round_to_i64(x: f64) -> i64 {
-    let whole = x as i64;
-    whole.saturating_add((x - whole as f64 >= 0.5) as i64)
 }
 
 /// How the two tensors of a residual addition and their sum are scaled, see [`Add`](super::Add). Runs at load only.
@@ -129,12 +122,15 @@ pub fn add_terms(
     out_scale: f32,
     out_zero_point: i32,
 ) -> (Term, Term, Term) {
-    let (scale_a, scale_b, out_scale) = (f64::from(scale_a), f64::from(scale_b), f64::from(out_scale));
-    let twice_larger = 2.0 * if scale_a > scale_b { scale_a } else { scale_b };
+    let larger = if scale_a > scale_b { scale_a } else { scale_b };
+    let ratio = |scale, to, exponent| match (Real::of(scale), Real::of(to)) {
+        (Some(scale), Some(to)) => Multiplier::of(scale.quotient(to).scaled(exponent)),
+        _ => Multiplier::ZERO,
+    };
     (
-        Multiplier::from_real(scale_a / twice_larger).term(zero_point_a),
-        Multiplier::from_real(scale_b / twice_larger).term(zero_point_b),
-        Multiplier::from_real(twice_larger / (f64::from(1 << ADD_LEFT_SHIFT) * out_scale)).term(out_zero_point),
+        ratio(scale_a, larger, -1).term(zero_point_a),
+        ratio(scale_b, larger, -1).term(zero_point_b),
+        ratio(larger, out_scale, 1 - ADD_LEFT_SHIFT as i32).term(out_zero_point),
     )
 }
 
@@ -144,9 +140,8 @@ pub(super) const ADD_LEFT_SHIFT: u32 = 20;
 /// Multiplier, shift and `diff_min` of [`Softmax`](super::Softmax) for logits of this scale; one that is not positive
 /// counts as 1. Runs at load only.
 pub fn softmax_params(scale: f32) -> (i32, i8, i32) {
-    let scale = if scale > 0.0 { f64::from(scale) } else { 1.0 };
-    let beta = scale * f64::from(1 << SOFTMAX_FRACTION_BITS);
-    let Multiplier { multiplier, shift } = Multiplier::from_real(beta.min(f64::from(i32::MAX)));
+    let scale = Real::of(scale).unwrap_or(if scale == f32::INFINITY { Real::ONE.scaled(64) } else { Real::ONE });
+    let Multiplier { multiplier, shift } = Multiplier::of(scale.scaled(SOFTMAX_FRACTION_BITS as i32));
     // The scaled difference keeps five integer bits, so it must stay above -32: floor(31 * 2^(26 - shift)).
     let reach = 31i64 << SOFTMAX_FRACTION_BITS;
     let reach = if shift >= 0 { reach >> shift } else { reach << shift.unsigned_abs() };
@@ -160,14 +155,8 @@ const SOFTMAX_FRACTION_BITS: u32 = 26;
 mod tests {
     use super::*;
 
-    /// The same with the library's frexp and round.
+    /// `real` with the library's frexp and round.
     fn model(real: f64) -> Multiplier {
-        if real.is_nan() || real <= 0.0 {
-            return Multiplier::ZERO;
-        }
-        if real.is_infinite() {
-            return Multiplier::MAX;
-        }
         let (fraction, mut exponent) = libm::frexp(real);
         let mut rounded = libm::round(fraction * 2f64.powi(31)) as i64;
         if rounded == 1 << 31 {
@@ -182,23 +171,28 @@ mod tests {
     }
 
     #[test]
-    fn multipliers_agree_with_frexp_and_round() {
+    fn multipliers_agree_with_frexp_and_round_of_float64() {
         let mut state = 1u64;
-        for _ in 0..300_000 {
+        let mut draw = |least: u32, count: u32| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Exponents around the limits, fractions that often sit at a tie or just below a power of two.
-            let exponent = 1022 - 36 + (state >> 32) % 72;
+            // Fractions that often have few bits or nearly all, so that there are ties.
             let fraction = match state >> 60 {
-                0..4 => (1 << 52) - 1 - (state >> 50) % 8,
-                4..8 => ((state >> 20) & ((1 << 52) - 1)) >> 21 << 21,
-                _ => (state >> 8) & ((1 << 52) - 1),
+                0..4 => (1 << 23) - 1 - (state >> 50) as u32 % 8,
+                4..8 => (state >> 20) as u32 >> 17 << 17 & 0x7f_ffff,
+                _ => (state >> 8) as u32 & 0x7f_ffff,
             };
-            let real = f64::from_bits(exponent << 52 | fraction);
-            assert_eq!(Multiplier::from_real(real), model(real), "{real:e}");
-            assert_eq!(Multiplier::from_real(-real), Multiplier::ZERO, "-{real:e}");
+            f32::from_bits((least + (state >> 32) as u32 % count) << 23 | fraction)
+        };
+        for _ in 0..1_000_000 {
+            let [input, weights, output] = [draw(100, 60), draw(100, 60), draw(100, 60)];
+            let real = f64::from(input) * f64::from(weights) / f64::from(output);
+            let found = Multiplier::of_scales(input, weights, output);
+            assert_eq!(found, model(real), "{input:e} * {weights:e} / {output:e}");
         }
-        for real in [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324] {
-            assert_eq!(Multiplier::from_real(real), model(real), "{real:e}");
+        for none in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert_eq!(Multiplier::of_scales(none, 1.0, 1.0), Multiplier::ZERO);
+            assert_eq!(Multiplier::of_scales(1.0, none, 1.0), Multiplier::ZERO);
+            assert_eq!(Multiplier::of_scales(1.0, 1.0, none), Multiplier::ZERO);
         }
     }
 

@@ -11,6 +11,7 @@ use crate::format::Model;
 use crate::format::quant::{QuantEntry, QuantParams};
 use crate::format::records::ActivationCode;
 use crate::kernels::Activation;
+use crate::kernels::int8::activation::code_of;
 use crate::kernels::int8::args::{
     Term, conv2d_can_pool, conv2d_scratch_elems, dense_scratch_elems, depthwise_conv2d_can_pool,
     depthwise_conv2d_scratch_elems,
@@ -155,10 +156,9 @@ impl<'m> Lowering<'m, '_> {
         let mut scales = scales.iter().map(|&bytes| f32::from_le_bytes(bytes));
         for (multiplier, shift) in multipliers.as_chunks_mut::<4>().0.iter_mut().zip(shifts) {
             let scale = scales.next().unwrap_or(entry.weights.scale);
-            let real = f64::from(entry.input.scale) * f64::from(scale) / f64::from(entry.output.scale);
-            let real = Multiplier::from_real(real);
-            *multiplier = real.multiplier.to_ne_bytes();
-            *shift = real.shift as u8;
+            let factor = Multiplier::of_scales(entry.input.scale, scale, entry.output.scale);
+            *multiplier = factor.multiplier.to_ne_bytes();
+            *shift = factor.shift as u8;
         }
         check_accumulators(&self.model, step, weighted, entry)?;
         Ok(offset)
@@ -206,8 +206,8 @@ impl<'m> Lowering<'m, '_> {
         let mut step = self.step(Op::Lookup, flat_window(Shape::rows(1, value.elems)), value, value);
         let (offset, table) = self.sink.table(256)?;
         step.quant.table = offset;
-        for (entry, q) in table.into_iter().flatten().zip(-128..=127) {
-            *entry = table_entry(activation, q, input, output) as u8;
+        for (entry, code) in table.into_iter().flatten().zip(i8::MIN..=i8::MAX) {
+            *entry = code_of(activation, code, input, output) as u8;
         }
         self.quant = output;
         self.sink.push(step)
@@ -243,19 +243,4 @@ fn clamp_range(activation: Activation, output: QuantParams) -> (i8, i8) {
         _ => ActivationCode::NONE,
     };
     requantize::clamp_range(code.0, output.scale, output.zero_point)
-}
-
-/// Entry of an activation's table: the activation of the real value of `q`, rounded half away from zero to a step of the
-/// output. Computed in float64, at load only.
-fn table_entry(activation: Activation, q: i32, input: QuantParams, output: QuantParams) -> i8 {
-    let x = f64::from(input.scale) * f64::from(q - input.zero_point);
-    let y = match activation {
-        Activation::Sigmoid => 1.0 / (1.0 + libm::exp(-x)),
-        Activation::Tanh => 1.0 - 2.0 / (libm::exp(2.0 * x) + 1.0),
-        Activation::LeakyRelu(alpha) if x < 0.0 => x * f64::from(alpha),
-        _ => x,
-    };
-    let steps = y / f64::from(output.scale);
-    let rounded = if steps < 0.0 { steps - 0.5 } else { steps + 0.5 } as i64;
-    rounded.saturating_add(i64::from(output.zero_point)).clamp(-128, 127) as i8
 }

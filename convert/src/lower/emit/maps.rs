@@ -2,7 +2,7 @@
 
 use netkit::format::records::{BatchNorm2d, ChannelsEps, Conv2d, DepthwiseConv2d, Layer};
 
-use super::{Fitted, Unfit, array, blocks, code, extents, geometry, vector};
+use super::{Fitted, Unfit, array, blocks, code, extents, geometry, quant, vector};
 use crate::lower::ir::{Activation, Affine, Conv, Depthwise, Id, Ir, Kind, PoolKind, Window};
 
 /// Most weights that a kernel may have because it is grown with zeros,
@@ -13,6 +13,13 @@ const MOST_GROWTH: usize = 4;
 /// The layer that computes an operation.
 pub fn fit(ir: &Ir, id: Id) -> Fitted {
     let op = &ir.ops[id];
+    if let Some(zero_point) = quant::of(ir, id).iter().map(|of| of.entry.weights.zero_point).find(|&zero| zero != 0) {
+        return Err(Unfit {
+            found: format!("weights around {zero_point} over a map"),
+            reason: "layers over maps have weights around 0, and shifted by the zero point these leave int8",
+            advice: "quantise the weights symmetrically",
+        });
+    }
     let channels = op.extent.c as u32;
     match &op.kind {
         Kind::Conv(conv) => convolution(ir, id, conv),

@@ -109,15 +109,27 @@ fn parts(call: &Call<'_, '_, '_>, filters: usize, fused: FusedActivation) -> Res
         Some(tensor) => tensor.int32().ok_or_else(|| constant_expected(tensor.name, "int32"))?,
         None => vec![0; filters],
     };
-    let quant = quant(call, filters)?;
+    let mut quant = quant(call, filters)?;
     let (activation, range) = exact::clamp(fused, quant.output)?;
     Ok(Parts {
-        weights: codes.into_iter().map(f64::from).collect(),
+        weights: without_zero_point(&codes, &mut quant).into_iter().map(f64::from).collect(),
         bias: bias.into_iter().map(f64::from).collect(),
         activation,
         quant: Some(quant),
         range,
     })
+}
+
+/// The codes around zero, as convolutions need them, where all of them are int8 still.
+fn without_zero_point(codes: &[i8], quant: &mut Quant) -> Vec<i8> {
+    let shifted = codes.iter().map(|&code| i8::try_from(i32::from(code) - quant.weight_zero_point).ok());
+    match shifted.collect() {
+        Some(shifted) => {
+            quant.weight_zero_point = 0;
+            shifted
+        }
+        None => codes.to_vec(),
+    }
 }
 
 /// Scales and zero points around an operator with int8 weights.
