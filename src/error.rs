@@ -312,15 +312,19 @@ fn tell_all(out: &mut dyn FnMut(&str), texts: &[&str], number: Option<usize>) {
     for text in texts {
         out(text);
     }
-    let Some(number) = number else { return };
-    let mut power = 1;
-    while number / power >= 10 {
-        power *= 10;
+    let Some(mut number) = number else { return };
+    // Digits from the last on: 20 are those of 64 bits.
+    let mut digits = [0; 20];
+    let mut count = 0;
+    for digit in &mut digits {
+        (*digit, number) = (number % 10, number / 10);
+        count += 1;
+        if number == 0 {
+            break;
+        }
     }
-    while power > 0 {
-        let digit = number / power % 10;
+    for &digit in digits.iter().take(count).rev() {
         out("0123456789".get(digit..=digit).unwrap_or_default());
-        power /= 10;
     }
 }
 

@@ -15,7 +15,7 @@ pub fn output_shape(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -
 
 fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Window, Fault> {
     require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
-    let area = weight_elems / record.channels;
+    let area = weight_elems.checked_div(record.channels).unwrap_or_default();
     let geometry = record.kernel_and_pads(area).filter(|_| weight_elems.is_multiple_of(record.channels));
     let Some((kernel, pads)) = geometry else {
         let text = text!(

@@ -203,21 +203,21 @@ fn softmax_of_very_many_equal_logits_is_zero_everywhere() {
 /// The section "Requantising" of `docs/quantization.md`.
 #[test]
 fn documented_examples_of_requantising() {
-    let half = Multiplier::from_real(0.5);
+    let half = Multiplier::of_scales(1.0, 1.0, 2.0);
     assert_eq!(half, Multiplier { multiplier: 1 << 30, shift: 0 });
-    let eighth = Multiplier::from_real(0.125);
+    let eighth = Multiplier::of_scales(1.0, 1.0, 8.0);
     assert_eq!(eighth, Multiplier { multiplier: 1 << 30, shift: -2 });
-    assert_eq!(Multiplier::from_real(0.003), Multiplier { multiplier: 1_649_267_442, shift: -8 });
-    assert_eq!(Multiplier::from_real(3.0), Multiplier { multiplier: 3 << 29, shift: 2 });
+    assert_eq!(Multiplier::of_scales(3.0, 1.0, 1000.0), Multiplier { multiplier: 1_649_267_442, shift: -8 });
+    assert_eq!(Multiplier::of_scales(3.0, 1.0, 1.0), Multiplier { multiplier: 3 << 29, shift: 2 });
     let apply = |x, m: Multiplier| multiply_by_quantized_multiplier(x, m.multiplier, m.shift);
     assert_eq!([3, -3, 5, -5].map(|x| apply(x, half)), [2, -1, 3, -2]);
     assert_eq!([4, -4, 12, -12].map(|x| apply(x, eighth)), [1, -1, 2, -2]);
     // Rounded twice: 3 / 8 is below one half, yet becomes 1.
     assert_eq!([3, -3].map(|x| apply(x, eighth)), [1, 0]);
-    assert_eq!(apply(10_000, Multiplier::from_real(0.003)), 30);
+    assert_eq!(apply(10_000, Multiplier::of_scales(3.0, 1.0, 1000.0)), 30);
     assert_eq!(multiply_by_quantized_multiplier(i32::MIN, i32::MIN, 0), i32::MAX);
     assert_eq!(apply(i32::MIN, Multiplier { multiplier: i32::MAX, shift: 0 }), -i32::MAX);
-    assert_eq!(apply(1 << 30, Multiplier::from_real(3.0)), 0);
+    assert_eq!(apply(1 << 30, Multiplier::of_scales(3.0, 1.0, 1.0)), 0);
 }
 
 /// The sections "Clamps" and "Pooling" of the document.

@@ -317,7 +317,8 @@ fn stretches<'a>(
         if at >= range.end {
             return None;
         }
-        let (line, column) = (at / elems, at % elems);
+        let line = at.checked_div(elems)?;
+        let column = at - line * elems;
         let len = (elems - column).min(range.end - at);
         let first = line * row + column;
         let stretch = (at - range.start, weights.get(first..first + len).unwrap_or_default());

@@ -5,14 +5,14 @@ use core::ops::Range;
 
 use super::finish::Finish;
 use super::machine::{Machine, Native, Rectangle, SIDE};
-use crate::kernels::int8::{DepthwiseConv2d, reference};
+use crate::kernels::int8::DepthwiseConv2d;
 use crate::tensor::{Taps, Window, checked_product};
 
 /// Most taps of a kernel: 1 KiB of words.
 const MAX_TAPS: u32 = 256;
 
 /// Scratch in i16 elements for a machine: the weights of four channels. Nothing where there are fewer channels, or more taps than a
-/// kernel may have: these go through the reference.
+/// kernel may have: these go one by one.
 pub fn scratch_elems_of<M: Machine>(window: &Window) -> u32 {
     match checked_product(&[window.kernel_h, window.kernel_w]) {
         Some(taps) if taps <= MAX_TAPS && window.in_c >= SIDE as u32 => 2 * taps * M::TAP_WORDS as u32 + 1,
@@ -33,12 +33,43 @@ pub fn can_pool(window: &Window) -> bool {
 /// [`Kernels::depthwise_conv2d`](crate::kernels::int8::Kernels::depthwise_conv2d).
 pub fn depthwise_conv2d<M: Machine>(args: &mut DepthwiseConv2d<'_>) {
     if scratch_elems_of::<M>(&args.window) == 0 {
-        return reference::depthwise_conv2d::depthwise_conv2d(args);
+        return one_by_one::<M>(args);
     }
     let channels = args.window.in_c as usize;
     for first in (0..channels).step_by(SIDE) {
         // The last block overlaps its neighbour rather than reach past the end.
         four_channels::<M>(args, first.min(channels - SIDE));
+    }
+}
+
+/// Channels of their own, which are never pooled.
+#[inline(never)]
+fn one_by_one<M: Machine>(args: &mut DepthwiseConv2d<'_>) {
+    let window = &args.window;
+    let (channels, kernel_w) = (window.in_c as usize, window.kernel_w as usize);
+    let elems = window.kernel_h as usize * kernel_w;
+    let finish = Finish::new(&args.requantize, elems);
+    for (c, channel) in finish.channels().enumerate() {
+        let weights = args.weights.get(c * elems..).unwrap_or_default();
+        let mut output = c;
+        for y in 0..window.out_h as usize {
+            let rows = window.rows_at(y);
+            for x in 0..window.out_w as usize {
+                let columns = window.columns_at(x);
+                let mut sum = 0i32;
+                for row in 0..rows.count {
+                    let line = (rows.input + row) * window.in_w as usize + columns.input;
+                    let taps = (rows.first + row) * kernel_w + columns.first;
+                    for tap in 0..columns.count {
+                        let input = args.input.get((line + tap) * channels + c).map_or(0, |&code| i32::from(code));
+                        let weight = weights.get(taps + tap).map_or(0, |&weight| i32::from(weight));
+                        sum = sum.wrapping_add((input - args.requantize.input_zero_point) * weight);
+                    }
+                }
+                finish.codes::<M>(&channel, &[sum], args.output.get_mut(output..).unwrap_or_default(), 1);
+                output += channels;
+            }
+        }
     }
 }
 

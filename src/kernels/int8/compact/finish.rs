@@ -2,6 +2,7 @@
 
 use super::machine::{Machine, Quick, SIDE};
 use crate::kernels::int8::Requantize;
+use crate::kernels::int8::requantize::{clamp, multiply_by_quantized_multiplier};
 
 /// Sums that a channel may have to be quick, without its bias.
 const MAX_SUM: usize = 1 << 29;
@@ -17,9 +18,8 @@ pub(super) struct Finish<'a> {
 /// How a channel is requantised.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Channel {
-    index: usize,
-    /// With a meaning only if `is_quick`.
     quick: Quick,
+    /// Whether the shift and all sums are as the quick way needs them.
     is_quick: bool,
 }
 
@@ -41,11 +41,11 @@ impl<'a> Finish<'a> {
             ..Quick::default()
         };
         let scales = requantize.multipliers.iter().zip(requantize.shifts);
-        requantize.bias.iter().zip(scales).enumerate().map(move |(index, (&bias, (&multiplier, &shift)))| {
+        requantize.bias.iter().zip(scales).map(move |(&bias, (&multiplier, &shift))| {
             let right = -i32::from(shift);
             let is_quick = is_small && right > 0 && bias.unsigned_abs() < MAX_SUM as u32;
             let half = 1 << ((right - 1) & 31);
-            Channel { index, quick: Quick { bias, multiplier, right, half, ..quick }, is_quick }
+            Channel { quick: Quick { bias, multiplier, right, half, ..quick }, is_quick }
         })
     }
 
@@ -59,10 +59,14 @@ impl<'a> Finish<'a> {
     }
 
     /// For any shift and any sum.
+    #[cold]
     #[inline(never)]
     fn slow(&self, channel: &Channel, sums: &[i32], output: &mut [i8], pitch: usize) {
+        let Quick { bias, multiplier, right, .. } = channel.quick;
         for (code, &sum) in output.iter_mut().step_by(pitch.max(1)).zip(sums) {
-            *code = self.requantize.output(channel.index, sum);
+            let product = multiply_by_quantized_multiplier(sum.wrapping_add(bias), multiplier, -right as i8);
+            let shifted = product.saturating_add(self.requantize.output_zero_point);
+            *code = clamp(shifted, self.requantize.min, self.requantize.max);
         }
     }
 

@@ -6,6 +6,7 @@
 //! conv2d.rs             convolution; dense.rs is a 1x1 convolution over its rows
 //! depthwise_conv2d.rs   depthwise convolution, four channels at a time
 //! finish.rs             from sums to codes
+//! pool2d.rs             maximum and average pooling
 //! add.rs                residual addition
 //! ```
 //!
@@ -18,10 +19,12 @@ pub mod dense;
 pub mod depthwise_conv2d;
 mod finish;
 pub mod machine;
+pub mod pool2d;
 mod rows;
 
 use super::Kernels;
-use super::portable::{avg_pool2d, lookup, max_pool2d, softmax};
+use super::portable::lookup;
+use super::reference::softmax;
 use crate::kernels::Level;
 use machine::{Halves, Machine, Native, Pairs, Words};
 
@@ -32,8 +35,8 @@ const fn kernels<M: Machine>() -> Kernels {
         conv2d: conv2d::conv2d::<M>,
         dense: dense::dense::<M>,
         depthwise_conv2d: depthwise_conv2d::depthwise_conv2d::<M>,
-        max_pool2d: max_pool2d::max_pool2d,
-        avg_pool2d: avg_pool2d::avg_pool2d,
+        max_pool2d: pool2d::max_pool2d,
+        avg_pool2d: pool2d::avg_pool2d,
         add: add::add::<M>,
         softmax: softmax::softmax,
         lookup: lookup::lookup,

@@ -50,7 +50,10 @@ impl Map<'_> {
             let to = |at: usize| start + at - range.start;
             let codes = self.line(&vertical, row, horizontal.input * channels, inside.len());
             let inside = match codes {
-                Some(_) => inside.start.clamp(wanted.start, wanted.end)..inside.end.clamp(wanted.start, wanted.end),
+                Some(_) => {
+                    let within = |at: usize| at.max(wanted.start).min(wanted.end);
+                    within(inside.start)..within(inside.end)
+                }
                 None => wanted.end..wanted.end,
             };
             zeros::<M>(rows, side, to(wanted.start)..to(inside.start));

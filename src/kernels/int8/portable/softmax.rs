@@ -19,7 +19,7 @@ pub fn softmax(args: &mut Softmax<'_>) {
         let mut kept = [None; KEPT];
         let mut sum = 0u32;
         for (exp, &logit) in kept.iter_mut().zip(&*row) {
-            *exp = exponential(args, logit, largest);
+            *exp = exponential([args.multiplier, args.shift.into(), args.diff_min], logit, largest);
             sum = sum.saturating_add(exp.map_or(0, |exp| rounded_shift(exp, SUM_SHIFT) as u32));
         }
         let (reciprocal, shift) = reciprocal(sum);

@@ -14,34 +14,37 @@ use crate::kernels::int8::requantize::doubling_high_product;
 /// Row by row; rows of no elements are no work. A sum that leaves 32 bits saturates there: a row with that many likely
 /// classes has only probabilities below half a step.
 pub fn softmax(args: &mut Softmax<'_>) {
-    for start in (0..args.data.len()).step_by(args.row_elems.max(1)) {
-        let end = args.data.len().min(start + args.row_elems);
-        let largest = args.data[start..end].iter().copied().max().unwrap_or(0);
+    let Softmax { ref mut data, row_elems, multiplier, shift, diff_min } = *args;
+    for row in data.chunks_mut(row_elems.max(1)) {
+        let largest = row.iter().copied().max().unwrap_or(0);
+        let exponential = |logit| exponential([multiplier, shift.into(), diff_min], logit, largest);
         let mut sum = 0u32;
-        for i in start..end {
-            if let Some(exp) = exponential(args, args.data[i], largest) {
+        for &mut logit in &mut *row {
+            if let Some(exp) = exponential(logit) {
                 sum = sum.saturating_add(rounded_shift(exp, SUM_SHIFT) as u32);
             }
         }
         let (reciprocal, shift) = reciprocal(sum);
-        for i in start..end {
-            args.data[i] = match exponential(args, args.data[i], largest) {
-                Some(exp) => probability(exp, reciprocal, shift),
-                None => i8::MIN,
-            };
+        for code in row {
+            *code = exponential(*code).map_or(i8::MIN, |exp| probability(exp, reciprocal, shift));
         }
     }
 }
 
-/// exp of a logit's scaled distance from the largest one, 31 fraction bits; nothing below `diff_min`.
-pub(in crate::kernels::int8) fn exponential(args: &Softmax<'_>, logit: i8, largest: i8) -> Option<i32> {
+/// exp of a logit's scaled distance from the largest one, 31 fraction bits; nothing below `diff_min`. `multiplier` and `shift`
+/// are those of [`Softmax`].
+pub(in crate::kernels::int8) fn exponential(
+    [multiplier, shift, diff_min]: [i32; 3],
+    logit: i8,
+    largest: i8,
+) -> Option<i32> {
     let difference = i32::from(logit) - i32::from(largest);
-    if difference < args.diff_min {
+    if difference < diff_min {
         return None;
     }
     // A negative exponent belongs to a scale so small that every scaled difference is 0.
-    let shifted = if args.shift < 0 { 0 } else { difference.wrapping_shl(args.shift as u32) };
-    Some(exp_of_negative(doubling_high_product(shifted, args.multiplier)))
+    let shifted = if shift < 0 { 0 } else { difference.wrapping_shl(shift as u32) };
+    Some(exp_of_negative(doubling_high_product(shifted, multiplier)))
 }
 
 /// Bits dropped from each exponential before it is added up: 12 integer bits for the sum.
