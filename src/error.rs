@@ -99,17 +99,37 @@ pub(crate) struct Told(u8);
 
 impl Told {
     pub(crate) const NOTHING: Self = Self(0);
-    pub(crate) const EXACTLY: u8 = 1;
-    pub(crate) const AT_LEAST: u8 = 2;
-    pub(crate) const AT_MOST: u8 = 3;
+    const EXACTLY: u8 = 1;
+    const AT_LEAST: u8 = 2;
+    const AT_MOST: u8 = 3;
     const FOUND: u8 = 4;
 
-    pub(crate) const fn with_relation(self, relation: u8) -> Self {
+    const fn with_relation(self, relation: u8) -> Self {
         Self(self.0 & Self::FOUND | relation)
     }
 
-    pub(crate) const fn with_found(self) -> Self {
+    const fn with_found(self) -> Self {
         Self(self.0 | Self::FOUND)
+    }
+
+    /// The value that was found.
+    pub(crate) const fn found(self) -> Self {
+        self.with_found()
+    }
+
+    /// That, and the only right one.
+    pub(crate) const fn expected(self) -> Self {
+        self.with_found().with_relation(Self::EXACTLY)
+    }
+
+    /// That, and the least right one.
+    pub(crate) const fn at_least(self) -> Self {
+        self.with_found().with_relation(Self::AT_LEAST)
+    }
+
+    /// That, and the largest right one.
+    pub(crate) const fn at_most(self) -> Self {
+        self.with_found().with_relation(Self::AT_MOST)
     }
 
     const fn has_found(self) -> bool {

@@ -5,49 +5,20 @@
 
 use crate::error::{Error, ErrorKind, Told};
 
-/// What an error says besides its numbers.
+/// What an error says besides its numbers. In three words of 32 bits, because there are many: field and note are one string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
+    words: &'static str,
     kind: ErrorKind,
     told: Told,
-    field: &'static str,
-    note: &'static str,
+    field_bytes: u8,
 }
 
 impl Text {
-    /// Nothing but the kind.
-    pub const fn of(kind: ErrorKind) -> Self {
-        Self { kind, told: Told::NOTHING, field: "", note: "" }
-    }
-
-    /// Names the field that is wrong.
-    pub const fn field(self, field: &'static str) -> Self {
-        Self { field, ..self }
-    }
-
-    /// Adds what to do or why.
-    pub const fn note(self, note: &'static str) -> Self {
-        Self { note, ..self }
-    }
-
-    /// Tells the value that was found.
-    pub const fn found(self) -> Self {
-        Self { told: self.told.with_found(), ..self }
-    }
-
-    /// Tells the value that was found, and the only right one.
-    pub const fn expected(self) -> Self {
-        Self { told: self.told.with_found().with_relation(Told::EXACTLY), ..self }
-    }
-
-    /// Tells the value that was found, and the least right one.
-    pub const fn at_least(self) -> Self {
-        Self { told: self.told.with_found().with_relation(Told::AT_LEAST), ..self }
-    }
-
-    /// Tells the value that was found, and the largest right one.
-    pub const fn at_most(self) -> Self {
-        Self { told: self.told.with_found().with_relation(Told::AT_MOST), ..self }
+    /// The field that is wrong, of so many bytes, and what to do or why; which amounts are told, and in what relation.
+    pub(crate) const fn new(kind: ErrorKind, told: Told, words: &'static str, field_bytes: usize) -> Self {
+        assert!(field_bytes <= u8::MAX as usize);
+        Self { words, kind, told, field_bytes: field_bytes as u8 }
     }
 
     /// The error without numbers.
@@ -68,10 +39,18 @@ impl Text {
     }
 }
 
-/// A [`Text`] that is a constant: `text!(Layer, field "stride", at_least)`, with the methods that make it after the kind.
+/// A [`Text`] that is a constant: `text!(Layer: at_least, field "stride", note "why")`. What the amounts are is `found`,
+/// `expected`, `at_least` or `at_most`. All but the kind may be left out.
 macro_rules! text {
-    ($kind:ident $(, $part:ident $($words:expr)?)*) => {
-        const { &$crate::fault::Text::of($crate::error::ErrorKind::$kind)$(.$part($($words)?))* }
+    ($kind:ident $(: $told:ident)? $(, field $field:literal)? $(, note $note:literal)?) => {
+        const {
+            &$crate::fault::Text::new(
+                $crate::error::ErrorKind::$kind,
+                $crate::error::Told::NOTHING$(.$told())?,
+                concat!($($field,)? $($note)?),
+                concat!($($field)?).len(),
+            )
+        }
     };
 }
 pub(crate) use text;
@@ -89,7 +68,8 @@ impl Fault {
     #[cold]
     #[inline(never)]
     pub fn error(&self) -> Error {
-        let Text { kind, told, field, note } = *self.text;
+        let Text { words, kind, told, field_bytes } = *self.text;
+        let (field, note) = words.split_at_checked(field_bytes.into()).unwrap_or_default();
         Error::new(kind).field(field).note(note).with_amounts(told, self.found, self.expected)
     }
 }
@@ -111,11 +91,12 @@ mod tests {
         let error = Error::new(ErrorKind::Layer).field("x");
         let cases = [
             (text!(Layer).fault(), Error::new(ErrorKind::Layer)),
+            (text!(Layer, note "why").fault(), Error::new(ErrorKind::Layer).note("why")),
             (text!(Layer, field "x", note "why").fault(), error.note("why")),
-            (text!(Layer, field "x", found).told(3, 0), error.found(3)),
-            (text!(Layer, field "x", expected).told(9, 4), error.found(9).expected(4)),
-            (text!(Layer, field "x", at_least).told(0, 1), error.found(0).at_least(1)),
-            (text!(Layer, field "x", at_most).told(9, 4), error.found(9).at_most(4)),
+            (text!(Layer: found, field "x").told(3, 0), error.found(3)),
+            (text!(Layer: expected, field "x").told(9, 4), error.found(9).expected(4)),
+            (text!(Layer: at_least, field "x").told(0, 1), error.found(0).at_least(1)),
+            (text!(Layer: at_most, field "x").told(9, 4), error.found(9).at_most(4)),
         ];
         for (fault, error) in cases {
             assert_eq!(fault.error(), error);

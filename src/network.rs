@@ -47,7 +47,7 @@ impl<'m, 'a> Network<'m, 'a> {
     /// Does what [`Network::load`] does, with a plan that was made of the same model before.
     pub fn load_planned(model: &Model<'m>, plan: &MemoryPlan, region: &'a mut [u8]) -> Result<Self, Error> {
         model.check_payload()?;
-        let too_small = text!(Arena, field "free arena memory", at_least).told(region.len(), plan.arena_bytes);
+        let too_small = text!(Arena: at_least, field "free arena memory").told(region.len(), plan.arena_bytes);
         let (region, rest) = region.split_at_mut_checked(plan.arena_bytes).ok_or(too_small)?;
         let header = NetworkHeader::new(model, plan);
         let parts = Parts::create(region, &header).ok_or(too_small)?;
@@ -300,8 +300,8 @@ impl<'a> SharedNetwork<'a> {
             let float = text!(Argument, note "this is a float model: give it float32");
             return Err(if T::IS_INT8 { float } else { int8 }.fault());
         }
-        check_count(text!(Argument, field "input elements", expected), input.len(), header.input())?;
-        check_count(text!(Argument, field "output elements", expected), output.len(), header.output())?;
+        check_count(text!(Argument: expected, field "input elements"), input.len(), header.input())?;
+        check_count(text!(Argument: expected, field "output elements"), output.len(), header.output())?;
         let activations = aligned_scratch(scratch, header.activation_bytes)?;
         Ok(Memory { activations, input, output })
     }
@@ -361,7 +361,7 @@ fn payload_of<'m>(blob: &'m [u8], header: &NetworkHeader) -> Result<&'m [u8], Fa
 
 /// The first `bytes` bytes of the scratch memory as values.
 fn aligned_scratch<T: Pod>(scratch: &mut [u8], bytes: usize) -> Result<&mut [T], Fault> {
-    let too_small = text!(Buffer, field "bytes of scratch memory", at_least).told(scratch.len(), bytes);
+    let too_small = text!(Buffer: at_least, field "bytes of scratch memory").told(scratch.len(), bytes);
     let scratch = scratch.get_mut(..bytes).ok_or(too_small)?;
     if bytes == 0 {
         // Aligned although it is empty, because steps look at it as other types.
@@ -369,7 +369,7 @@ fn aligned_scratch<T: Pod>(scratch: &mut [u8], bytes: usize) -> Result<&mut [T],
     }
     let address = scratch.as_ptr().addr();
     if !address.is_multiple_of(ALIGN_BYTES) {
-        let text = text!(Argument, field "alignment of the scratch memory", at_least);
+        let text = text!(Argument: at_least, field "alignment of the scratch memory");
         return Err(text.told(1 << address.trailing_zeros(), ALIGN_BYTES));
     }
     bytemuck::try_cast_slice_mut(scratch).map_err(|_| DAMAGED)

@@ -116,8 +116,8 @@ impl Window {
     /// Refuses a zero kernel or stride and a kernel that is larger than the padded input.
     #[inline(never)]
     pub fn new(input: Shape, kernel: (u32, u32), stride: u32, pads: Padding, out_c: u32) -> Result<Self, Fault> {
-        let height = (text!(Layer, field "kernel height", at_least), text!(Layer, field "kernel height", at_most));
-        let width = (text!(Layer, field "kernel width", at_least), text!(Layer, field "kernel width", at_most));
+        let height = (text!(Layer: at_least, field "kernel height"), text!(Layer: at_most, field "kernel height"));
+        let width = (text!(Layer: at_least, field "kernel width"), text!(Layer: at_most, field "kernel width"));
         let out_h = out_extent(input.h, kernel.0, stride, (pads.top, pads.bottom), height)?;
         let out_w = out_extent(input.w, kernel.1, stride, (pads.left, pads.right), width)?;
         Ok(Self {
@@ -217,7 +217,7 @@ fn out_extent(
     texts: (&'static Text, &'static Text),
 ) -> Result<u32, Fault> {
     if stride == 0 {
-        return Err(text!(Layer, field "stride", at_least).told(0, 1));
+        return Err(text!(Layer: at_least, field "stride").told(0, 1));
     }
     if kernel == 0 {
         return Err(texts.0.told(0, 1));

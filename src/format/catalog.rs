@@ -90,17 +90,16 @@ impl TensorEntry {
         let elements = r.u32("num_elements");
         let dtype = DType::from_code(code);
         let entry = Self { rank, dtype: dtype.unwrap_or(DType::Int8), dims };
-        r.require((1..=4).contains(&rank), text!(Catalog, field "tensor rank", at_most), [rank.into(), 4], at);
-        r.require(dtype.is_some(), text!(Catalog, field "tensor dtype", at_most), [code.into(), 3], at);
+        r.require((1..=4).contains(&rank), text!(Catalog: at_most, field "tensor rank"), [rank.into(), 4], at);
+        r.require(dtype.is_some(), text!(Catalog: at_most, field "tensor dtype"), [code.into(), 3], at);
         let unused = dims.into_iter().skip(usize::from(rank)).find(|&dim| dim != 0).unwrap_or(0);
-        r.require(unused == 0, text!(Catalog, field "unused tensor dim", expected), [unused, 0], at);
-        const TOO_LARGE: &str = "the product of the dims is too large";
+        r.require(unused == 0, text!(Catalog: expected, field "unused tensor dim"), [unused, 0], at);
         let product = checked_product(entry.active_dims());
-        let too_large = text!(Catalog, field "num_elements", found, note TOO_LARGE);
+        let too_large = text!(Catalog: found, field "num_elements", note "the product of the dims is too large");
         r.require(product.is_some(), too_large, [elements, 0], at);
         let product = product.unwrap_or(0);
-        r.require(product > 0, text!(Catalog, field "num_elements", at_least), [0, 1], at);
-        r.require(product == elements, text!(Weights, field "num_elements", expected), [elements, product], at);
+        r.require(product > 0, text!(Catalog: at_least, field "num_elements"), [0, 1], at);
+        r.require(product == elements, text!(Weights: expected, field "num_elements"), [elements, product], at);
         entry
     }
 

@@ -73,16 +73,16 @@ impl<'m> Model<'m> {
         let quantized = header.is_quantized();
         let (weights, biases) = if quantized { (DType::Int8, DType::Int32) } else { (DType::Float32, DType::Float32) };
         let mismatch = if quantized {
-            text!(Layer, field "tensor dtype", expected, note "int8 models have int8 weights and int32 biases")
+            text!(Layer: expected, field "tensor dtype", note "int8 models have int8 weights and int32 biases")
         } else {
-            text!(Layer, field "tensor dtype", expected, note "float models have float32 tensors")
+            text!(Layer: expected, field "tensor dtype", note "float models have float32 tensors")
         };
         let weight_sum = catalog::check_entries(&mut r, header.num_weight_tensors, weights, mismatch);
         let weight_sum = if quantized { weight_sum.next_multiple_of(4) } else { weight_sum };
         let bias_sum = catalog::check_entries(&mut r, header.num_bias_tensors, biases, mismatch);
-        let weights = text!(Weights, field "weights_bytes", expected, note "sum of the catalog");
+        let weights = text!(Weights: expected, field "weights_bytes", note "sum of the catalog");
         check_sum(&mut r, weights, header.weights_bytes, weight_sum, 40);
-        let biases = text!(Weights, field "biases_bytes", expected, note "sum of the catalog");
+        let biases = text!(Weights: expected, field "biases_bytes", note "sum of the catalog");
         check_sum(&mut r, biases, header.biases_bytes, bias_sum, 44);
         let quant = if quantized { Some(QuantSection::read(bytes, &mut r)) } else { None };
         let model = Self { bytes, header, catalog_offset, quant, payload_offset: r.offset() };
@@ -203,7 +203,7 @@ impl<'m> Model<'m> {
     fn check_quant_count(&self, r: &mut Reader<'_>) {
         if let Some(quant) = self.quant {
             let counts = [quant.len() as u32, self.header.num_weight_tensors];
-            let text = text!(Weights, field "QUAN count", expected);
+            let text = text!(Weights: expected, field "QUAN count");
             r.require(counts[0] == counts[1], text, counts, quant.offset() + 4);
         }
     }
@@ -212,12 +212,12 @@ impl<'m> Model<'m> {
         let parts = u64::from(self.header.weights_bytes) + u64::from(self.header.biases_bytes);
         let end = self.payload_offset as u64 + parts;
         let told = [amount(self.bytes.len() as u64), amount(end)];
-        let too_large = text!(SizeOverflow, field "model size", at_most);
+        let too_large = text!(SizeOverflow: at_most, field "model size");
         r.require(end <= u64::from(u32::MAX), too_large, [told[1], u32::MAX], NOWHERE);
         let is_whole = self.bytes.len() as u64 >= end;
-        r.require(is_whole, text!(FileSize, field "file size", at_least), told, NOWHERE);
+        r.require(is_whole, text!(FileSize: at_least, field "file size"), told, NOWHERE);
         let has_more = self.bytes.len() as u64 > end && self.header.flags & FLAG_TESTS == 0;
-        r.require(!has_more, text!(FileSize, field "file size", expected), told, NOWHERE);
+        r.require(!has_more, text!(FileSize: expected, field "file size"), told, NOWHERE);
     }
 }
 
@@ -230,7 +230,7 @@ impl Header {
     fn read(r: &mut Reader<'_>, bytes: &[u8]) -> Self {
         r.require(bytes.starts_with(&MAGIC), text!(Magic), [0; 2], NOWHERE);
         let sizes = [amount(bytes.len() as u64), HEADER_BYTES as u32];
-        r.require(bytes.len() >= HEADER_BYTES, text!(Magic, field "file size", at_least), sizes, NOWHERE);
+        r.require(bytes.len() >= HEADER_BYTES, text!(Magic: at_least, field "file size"), sizes, NOWHERE);
         // The bytes are there, so that nobody reads the name.
         const FIELD: &str = "header";
         r.take(4, FIELD);
@@ -251,12 +251,12 @@ impl Header {
     }
 
     fn check(&self, r: &mut Reader<'_>) {
-        let text = text!(Version, field "format version", found, note "this library reads versions 3 and 4");
+        let text = text!(Version: found, field "format version", note "this library reads versions 3 and 4");
         r.require((3..=4).contains(&self.version), text, [self.version, 0], 4);
         let limits = [
-            (text!(Limit, field "num_layers", at_most), self.num_layers, MAX_LAYERS, 28),
-            (text!(Limit, field "num_weight_tensors", at_most), self.num_weight_tensors, MAX_TENSORS, 32),
-            (text!(Limit, field "num_bias_tensors", at_most), self.num_bias_tensors, MAX_TENSORS, 36),
+            (text!(Limit: at_most, field "num_layers"), self.num_layers, MAX_LAYERS, 28),
+            (text!(Limit: at_most, field "num_weight_tensors"), self.num_weight_tensors, MAX_TENSORS, 32),
+            (text!(Limit: at_most, field "num_bias_tensors"), self.num_bias_tensors, MAX_TENSORS, 36),
         ];
         for (text, count, most, at) in limits {
             r.require(count <= most, text, [count, most], at);
@@ -270,20 +270,20 @@ impl Header {
     fn check_input(&self, r: &mut Reader<'_>) {
         let rank = u32::from(self.input_rank);
         let (text, expected) = match self.network {
-            NETWORK_MLP => (text!(Header, field "input_rank", expected, note "an MLP input is [batch, features]"), 2),
+            NETWORK_MLP => (text!(Header: expected, field "input_rank", note "an MLP input is [batch, features]"), 2),
             NETWORK_CNN => {
-                (text!(Header, field "input_rank", expected, note "a CNN input is [height, width, channels]"), 3)
+                (text!(Header: expected, field "input_rank", note "a CNN input is [height, width, channels]"), 3)
             }
-            _ if rank == 0 => (text!(Header, field "input_rank", at_least), 1),
-            _ => (text!(Header, field "input_rank", at_most), rank.min(MAX_RANK as u32)),
+            _ if rank == 0 => (text!(Header: at_least, field "input_rank"), 1),
+            _ => (text!(Header: at_most, field "input_rank"), rank.min(MAX_RANK as u32)),
         };
         r.require(rank == expected, text, [rank, expected], 9);
         for (index, dim) in self.input_shape.into_iter().enumerate() {
             let at = 12 + 4 * index;
             if index < usize::from(self.input_rank) {
-                r.require(dim != 0, text!(Header, field "input dimension", at_least), [0, 1], at);
+                r.require(dim != 0, text!(Header: at_least, field "input dimension"), [0, 1], at);
             } else {
-                r.require(dim == 0, text!(Header, field "unused input dimension", expected), [dim, 0], at);
+                r.require(dim == 0, text!(Header: expected, field "unused input dimension"), [dim, 0], at);
             }
         }
     }

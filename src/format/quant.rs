@@ -74,8 +74,8 @@ impl<'m> QuantSection<'m> {
         r.require(is_there, text!(Quant, note "the quantization section must start with QUAN"), [0; 2], offset);
         let (entries, flags) = (r.u16("QUAN count"), r.u16("QUAN flags"));
         let (count, most) = (entries.into(), MAX_QUANT_ENTRIES.into());
-        r.require(count >= 1, text!(Quant, field "QUAN count", at_least), [count, 1], offset + 4);
-        r.require(count <= most, text!(Quant, field "QUAN count", at_most), [count, most], offset + 4);
+        r.require(count >= 1, text!(Quant: at_least, field "QUAN count"), [count, 1], offset + 4);
+        r.require(count <= most, text!(Quant: at_most, field "QUAN count"), [count, most], offset + 4);
         let section = Self { file, offset, entries, flags };
         for _ in 0..entries {
             QuantEntry::read(r);

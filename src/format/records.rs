@@ -313,7 +313,7 @@ impl Layer {
     pub fn read(r: &mut Reader<'_>) -> Self {
         let at = r.offset();
         let kind = r.u8("layer kind");
-        let text = text!(LayerKind, field "layer kind", at_most);
+        let text = text!(LayerKind: at_most, field "layer kind");
         r.require(kind_name(kind).is_some(), text, [kind.into(), 14], at);
         r.reserved(3, ErrorKind::Layer);
         let layer = match kind {

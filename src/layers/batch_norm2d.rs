@@ -10,7 +10,7 @@ use crate::tensor::Shape;
 
 /// The shape stays.
 pub fn output_shape(record: &BatchNorm2d, input: Shape) -> Result<Shape, Fault> {
-    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
+    require_channels(text!(Layer: expected, field "channels"), record.channels, input)?;
     Ok(input)
 }
 

@@ -14,7 +14,7 @@ pub fn output_shape(record: &Conv2d, input: Shape) -> Result<Shape, Fault> {
 
 fn window(record: &Conv2d, input: Shape) -> Result<Window, Fault> {
     require_map(input)?;
-    require_positive(text!(Layer, field "filters", at_least), record.filters)?;
+    require_positive(text!(Layer: at_least, field "filters"), record.filters)?;
     let kernel = (record.kernel_size, record.kernel_size);
     Window::new(input, kernel, record.stride, record.pads(), record.filters)
 }

@@ -19,8 +19,8 @@ const EXPANSION: u32 = 4;
 
 /// The shape stays.
 pub fn output_shape(record: &ChannelsEps, input: Shape) -> Result<Shape, Fault> {
-    require_positive(text!(Layer, field "channels", at_least), record.channels)?;
-    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
+    require_positive(text!(Layer: at_least, field "channels"), record.channels)?;
+    require_channels(text!(Layer: expected, field "channels"), record.channels, input)?;
     require_eps(record.eps)?;
     Ok(input)
 }
@@ -35,7 +35,7 @@ pub fn lower(record: &ChannelsEps, l: &mut Lowering<'_, '_>) -> Result<(), Fault
     let channels = record.channels;
     let wide = channels
         .checked_mul(EXPANSION)
-        .ok_or(text!(SizeOverflow, field "channels", found).told(channels as usize, 0))?;
+        .ok_or(text!(SizeOverflow: found, field "channels").told(channels as usize, 0))?;
     let wide_shape = Shape { c: wide, ..shape };
     wide_shape.elements()?;
 

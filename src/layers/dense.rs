@@ -8,7 +8,7 @@ use crate::tensor::{Shape, Window};
 
 /// `[rows, features]` to `[rows, units]`.
 pub fn output_shape(record: &Dense, input: Shape) -> Result<Shape, Fault> {
-    require_positive(text!(Layer, field "units", at_least), record.units)?;
+    require_positive(text!(Layer: at_least, field "units"), record.units)?;
     if !input.is_rows {
         return Err(text!(Layer, note "a dense layer needs flat input: put a flatten layer before it").fault());
     }

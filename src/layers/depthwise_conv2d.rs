@@ -14,16 +14,11 @@ pub fn output_shape(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -
 }
 
 fn window(record: &DepthwiseConv2d, input: Shape, weight_elems: u32) -> Result<Window, Fault> {
-    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
+    require_channels(text!(Layer: expected, field "channels"), record.channels, input)?;
     let area = weight_elems.checked_div(record.channels).unwrap_or_default();
     let geometry = record.kernel_and_pads(area).filter(|_| weight_elems.is_multiple_of(record.channels));
     let Some((kernel, pads)) = geometry else {
-        let text = text!(
-            Weights,
-            field "elements of the weight tensor",
-            found,
-            note "must be channels x kernel_h x kernel width"
-        );
+        let text = text!(Weights: found, field "elements of the weight tensor", note "must be channels x kernel_h x kernel width");
         return Err(text.told(weight_elems as usize, 0));
     };
     Window::new(input, kernel, record.stride, pads, record.channels)

@@ -11,9 +11,9 @@ pub const MAX_TAPS: u8 = 4;
 
 /// The shape stays.
 pub fn output_shape(record: &FeatureTap, input: Shape) -> Result<Shape, Fault> {
-    require_channels(text!(Layer, field "channels", expected), record.channels, input)?;
+    require_channels(text!(Layer: expected, field "channels"), record.channels, input)?;
     if record.tap_id >= MAX_TAPS {
-        return Err(text!(Layer, field "tap_id", at_most).told(record.tap_id.into(), usize::from(MAX_TAPS) - 1));
+        return Err(text!(Layer: at_most, field "tap_id").told(record.tap_id.into(), usize::from(MAX_TAPS) - 1));
     }
     Ok(input)
 }

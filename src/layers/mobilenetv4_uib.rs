@@ -58,9 +58,9 @@ pub fn strides(record: &MobilenetV4Uib) -> (u32, u32) {
 }
 
 fn windows(record: &MobilenetV4Uib, input: Shape) -> Result<Windows, Fault> {
-    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
-    require_positive(text!(Layer, field "out_channels", at_least), record.out_channels)?;
-    require_positive(text!(Layer, field "stride", at_least), u32::from(record.stride))?;
+    require_channels(text!(Layer: expected, field "in_channels"), record.in_channels, input)?;
+    require_positive(text!(Layer: at_least, field "out_channels"), record.out_channels)?;
+    require_positive(text!(Layer: at_least, field "stride"), u32::from(record.stride))?;
     let expanded = expanded_channels(record)?;
     let (start_stride, middle_stride) = strides(record);
 

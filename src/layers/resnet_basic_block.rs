@@ -37,8 +37,8 @@ const SHIFTED_KERNEL: u32 = 4;
 
 /// `first_kernel` is that of the first convolution; it has no effect on shapes.
 fn windows(record: &ResnetBasicBlock, input: Shape, first_kernel: u32) -> Result<Windows, Fault> {
-    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
-    require_positive(text!(Layer, field "out_channels", at_least), record.out_channels)?;
+    require_channels(text!(Layer: expected, field "in_channels"), record.in_channels, input)?;
+    require_positive(text!(Layer: at_least, field "out_channels"), record.out_channels)?;
     let (stride, channels) = (u32::from(record.stride), record.out_channels);
     let end = first_kernel - 2;
     let pads = Padding { bottom: end, right: end, ..Padding::same(1) };

@@ -15,14 +15,14 @@ const OBJECTNESS: u32 = 1;
 
 /// `[h, w, in]` to `[h, w, 5 + classes]`: box 0-3, objectness 4, classes from 5 on.
 pub fn output_shape(record: &YoloxDecoupledHead, input: Shape) -> Result<Shape, Fault> {
-    require_channels(text!(Layer, field "in_channels", expected), record.in_channels, input)?;
+    require_channels(text!(Layer: expected, field "in_channels"), record.in_channels, input)?;
     head_shape(input, record.hidden_dim, record.num_classes)
 }
 
 /// Shape of a head's predictions over the map `input`.
 pub(super) fn head_shape(input: Shape, hidden: u32, classes: u32) -> Result<Shape, Fault> {
-    require_positive(text!(Layer, field "hidden_dim", at_least), hidden)?;
-    require_positive(text!(Layer, field "num_classes", at_least), classes)?;
+    require_positive(text!(Layer: at_least, field "hidden_dim"), hidden)?;
+    require_positive(text!(Layer: at_least, field "num_classes"), classes)?;
     let shape = Shape { c: classes.saturating_add(BOX + OBJECTNESS), ..input };
     shape.elements()?;
     Ok(shape)

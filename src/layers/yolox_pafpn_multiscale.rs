@@ -21,9 +21,9 @@ const TAP_C4: u8 = 1;
 
 /// `[h, w, c5]` to `[1, 1, (16 + 4 + 1) * h * w * (5 + classes)]`.
 pub fn output_shape(record: &YoloxPafpnMultiscale, input: Shape) -> Result<Shape, Fault> {
-    require_channels(text!(Layer, field "c5_channels", expected), record.c5_channels, input)?;
-    require_positive(text!(Layer, field "c3_channels", at_least), record.c3_channels)?;
-    require_positive(text!(Layer, field "c4_channels", at_least), record.c4_channels)?;
+    require_channels(text!(Layer: expected, field "c5_channels"), record.c5_channels, input)?;
+    require_positive(text!(Layer: at_least, field "c3_channels"), record.c3_channels)?;
+    require_positive(text!(Layer: at_least, field "c4_channels"), record.c4_channels)?;
     let [p3, p4, p5] = scales(input)?;
     let mut elems = 0u32;
     for scale in [p3, p4, p5] {

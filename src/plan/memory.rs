@@ -195,7 +195,7 @@ pub(super) fn input_shape(model: &Model<'_>) -> Result<Shape, Error> {
         (network, 2) if network != NETWORK_CNN => Shape::rows(a, b),
         (_, 3) => Shape::map(a, b, c),
         _ => {
-            return Err(text!(Header, field "input_rank", expected).told(header.input_rank.into(), 3).into());
+            return Err(text!(Header: expected, field "input_rank").told(header.input_rank.into(), 3).into());
         }
     };
     shape.elements().map_err(|fault| fault.error().at(12))?;
@@ -216,7 +216,7 @@ fn misaligned_bytes(model: &Model<'_>) -> usize {
 fn check_supported(model: &Model<'_>) -> Result<(), Error> {
     let header = model.header();
     if !(1..=2).contains(&header.network) {
-        let text = text!(Unsupported, field "network_kind", found, note "this library runs MLP (1) and CNN (2)");
+        let text = text!(Unsupported: found, field "network_kind", note "this library runs MLP (1) and CNN (2)");
         return Err(text.told(header.network.into(), 0).error().at(8));
     }
     Ok(element::require(model.is_quantized())?)
@@ -245,7 +245,7 @@ pub(super) fn lower_layers<'m, 's>(
 ) -> Result<(), Error> {
     let mut records = model.layers().peekable();
     if records.peek().is_none() {
-        return Err(text!(Layer, field "num_layers", at_least).told(0, 1).error().at(28));
+        return Err(text!(Layer: at_least, field "num_layers").told(0, 1).error().at(28));
     }
     while let Some(record) = records.next() {
         if lowering.enter(record.index, records.peek().map(|next| next.layer)) {
@@ -363,7 +363,7 @@ struct Writer<'a> {
 impl StepSink for Writer<'_> {
     fn push(&mut self, step: Step) -> Result<(), Fault> {
         let Some(slot) = self.steps.get_mut(self.next_step) else {
-            return Err(text!(Arena, field "steps", found).told(self.next_step, 0));
+            return Err(text!(Arena: found, field "steps").told(self.next_step, 0));
         };
         *slot = step;
         self.next_step += 1;
@@ -373,6 +373,6 @@ impl StepSink for Writer<'_> {
     fn table(&mut self, bytes: u32) -> Result<(u32, Option<&mut [u8]>), Fault> {
         let offset = next_table(&mut self.next_table, bytes)?;
         let table = self.tables.get_mut(offset as usize..self.next_table as usize);
-        Ok((offset, Some(table.ok_or(text!(Arena, field "tables", found).told(offset as usize, 0))?)))
+        Ok((offset, Some(table.ok_or(text!(Arena: found, field "tables").told(offset as usize, 0))?)))
     }
 }

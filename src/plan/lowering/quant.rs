@@ -115,7 +115,7 @@ impl<'m> Lowering<'m, '_> {
     /// Descriptor of a step's weights.
     fn descriptor(&self, weighted: &Weighted) -> Result<QuantEntry, Fault> {
         let index = weighted.tensors.index as usize;
-        let missing = text!(Quant, field "QUAN count", at_least).told(index, index + 1);
+        let missing = text!(Quant: at_least, field "QUAN count").told(index, index + 1);
         self.model.quant().and_then(|quant| quant.entry(index)).ok_or(missing)
     }
 
@@ -124,12 +124,13 @@ impl<'m> Lowering<'m, '_> {
     pub fn sum_params(&self, last: &Weighted) -> Result<QuantParams, Fault> {
         let params = self.descriptor(last)?.bias;
         if params.scale <= 0.0 {
-            const NOTE: &str = "must be the scale of the block's output, above 0";
-            return Err(text!(Quant, field "bias scale of conv2", note NOTE).fault());
+            return Err(
+                text!(Quant, field "bias scale of conv2", note "must be the scale of the block's output, above 0")
+                    .fault(),
+            );
         }
         if !(-128..=127).contains(&params.zero_point) {
-            const NOTE: &str = "must be the zero point of the block's output, -128 to 127";
-            return Err(text!(Quant, field "bias zero point of conv2", note NOTE).fault());
+            return Err(text!(Quant, field "bias zero point of conv2", note "must be the zero point of the block's output, -128 to 127").fault());
         }
         Ok(params)
     }
@@ -142,7 +143,7 @@ impl<'m> Lowering<'m, '_> {
         if scales.is_empty() || scales.len() == channels {
             return Ok(scales);
         }
-        Err(text!(Weights, field "channel scale count", expected).told(scales.len(), channels))
+        Err(text!(Weights: expected, field "channel scale count").told(scales.len(), channels))
     }
 
     /// Computes the multipliers of a step, and refuses weights whose sums can leave 32 bits.
@@ -227,8 +228,7 @@ fn check_accumulators(model: &Model<'_>, step: &Step, weighted: &Weighted, entry
     for (channel, (row, bias)) in channels.enumerate() {
         let sum: i64 = row.iter().map(|&byte| (i64::from(byte as i8) - weight).abs()).sum();
         if sum * reach + bias.abs() > i64::from(i32::MAX) {
-            const NOTE: &str = "its weights or bias are too large";
-            let text = text!(Layer, field "channel whose sums can leave 32 bits", found, note NOTE);
+            let text = text!(Layer: found, field "channel whose sums can leave 32 bits", note "its weights or bias are too large");
             return Err(text.told(channel, 0));
         }
     }

@@ -56,8 +56,8 @@ impl Lowering<'_, '_> {
         let expected = checked_product(weights)
             .ok_or(text!(SizeOverflow, note "the weights of this layer are too large").fault())?;
         let (weight, bias) = (self.peek(false)?, self.peek(true)?);
-        check_elems(text!(Weights, field "elements of the weight tensor", expected), &weight, expected)?;
-        check_elems(text!(Weights, field "elements of the bias tensor", expected), &bias, biases)?;
+        check_elems(text!(Weights: expected, field "elements of the weight tensor"), &weight, expected)?;
+        check_elems(text!(Weights: expected, field "elements of the bias tensor"), &bias, biases)?;
         self.cursor = Cursor {
             index: self.cursor.index + 1,
             weights: weight.offset + weight.entry.num_bytes() as usize,
@@ -82,18 +82,18 @@ impl Lowering<'_, '_> {
     pub(super) fn check_all_taken(&self) -> Result<(), Error> {
         let header = self.model.header();
         let weights =
-            text!(Weights, field "weight tensors used by the layers", expected, note "the catalog holds more");
+            text!(Weights: expected, field "weight tensors used by the layers", note "the catalog holds more");
         leftover(weights, self.cursor.index, header.num_weight_tensors, 32)?;
-        let biases = text!(Weights, field "bias tensors used by the layers", expected, note "the catalog holds more");
+        let biases = text!(Weights: expected, field "bias tensors used by the layers", note "the catalog holds more");
         leftover(biases, self.cursor.index, header.num_bias_tensors, 36)
     }
 
     fn peek(&self, is_bias: bool) -> Result<TensorDesc, Fault> {
         let offset = if is_bias { self.cursor.biases } else { self.cursor.weights };
         let missing = if is_bias {
-            text!(Weights, field "number of bias tensors", at_least)
+            text!(Weights: at_least, field "number of bias tensors")
         } else {
-            text!(Weights, field "number of weight tensors", at_least)
+            text!(Weights: at_least, field "number of weight tensors")
         };
         let count = self.cursor.index;
         let entry = self.model.entry_at(is_bias, count).ok_or(missing.told(count, count + 1))?;

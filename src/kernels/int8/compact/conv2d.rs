@@ -110,22 +110,12 @@ impl Convolution<'_> {
             }
             return;
         }
-        if self.pooled {
-            self.whole_filters::<M, true>(rows, &start, pixels.len(), output);
-        } else {
-            self.whole_filters::<M, false>(rows, &start, pixels.len(), output);
-        }
+        self.whole_filters::<M>(rows, &start, pixels.len(), output);
     }
 
     /// Filters whose weights follow each other, times whole rows. A function of its own, which keeps its state in registers.
     #[inline(never)]
-    fn whole_filters<M: Machine, const POOLED: bool>(
-        &self,
-        rows: &[i32],
-        start: &[i32; SIDE],
-        pixels: usize,
-        output: &mut [i8],
-    ) {
+    fn whole_filters<M: Machine>(&self, rows: &[i32], start: &[i32; SIDE], pixels: usize, output: &mut [i8]) {
         let whole = self.k.next_multiple_of(GROUP);
         let rows = rows.get(..whole / GROUP * M::GROUP_WORDS).unwrap_or_default();
         let mut weights = self.filters.weights;
@@ -139,7 +129,7 @@ impl Convolution<'_> {
             }
             weights = weights.get(self.filters.pitch.filter..).unwrap_or_default();
             let output = output.get_mut(filter..).unwrap_or_default();
-            if POOLED {
+            if self.pooled {
                 self.finish.largest::<M>(&channel, &sums, output);
             } else {
                 self.finish.codes::<M>(&channel, sums.get(..pixels).unwrap_or(&sums), output, self.outputs);
