@@ -1,4 +1,5 @@
-//! Every kernel of every level that this CPU supports gives the results of the reference kernel.
+//! Every kernel of every level that this CPU supports, and of processors without vectors, gives the results of the reference
+//! kernel.
 //!
 //! Random cases, always the same ones: the seed is fixed. A failing case is reduced, printed with all its parameters
 //! and recorded in `tests/kernels_match.proptest-regressions`; that file is committed with the fix, and its cases run
@@ -21,7 +22,7 @@ mod windows;
 #[path = "kernels_match/winograd.rs"]
 mod winograd;
 
-use netkit::kernels::{Kernels, Level, supported_levels, table};
+use netkit::kernels::{Kernels, Level, compact, supported_levels, table};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
 
@@ -72,13 +73,14 @@ fn check<C: Case>(cases: u32) {
         ..ProptestConfig::default()
     };
     let outcome = TestRunner::new(config).run(&C::all(), |case| {
-        let run = |level: Level| guarded::named(level.name(), &case, || case.run(table(level)));
-        let reference = run(Level::Reference);
-        for level in supported_levels().filter(|&level| level != Level::Reference) {
-            let got = run(level);
+        let run = |name, kernels| guarded::named(name, &case, || case.run(kernels));
+        let reference = run(Level::Reference.name(), table(Level::Reference));
+        let levels = supported_levels().filter(|&level| level != Level::Reference);
+        let tables = levels.map(|level| (level.name(), table(level))).chain([("compact", &compact::KERNELS)]);
+        for (name, kernels) in tables {
+            let got = run(name, kernels);
             prop_assert_eq!(got.len(), reference.len());
             for (at, (&got, &reference)) in got.iter().zip(&reference).enumerate() {
-                let name = level.name();
                 prop_assert!(case.bound().admits(got, reference), "{name}[{at}] = {got}, reference {reference}");
             }
         }

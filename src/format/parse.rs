@@ -4,6 +4,7 @@ use super::catalog::{self, DType, ENTRY_BYTES, TensorDesc, TensorEntry};
 use super::quant::QuantSection;
 use super::reader::{NOWHERE, Reader};
 use super::{FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, Layer, MAGIC, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP};
+use crate::element::ONLY_INT8;
 use crate::error::{Error, ErrorKind};
 use crate::fault::{Text, text};
 use crate::tensor::MAX_RANK;
@@ -55,6 +56,8 @@ pub struct Model<'m> {
     catalog_offset: usize,
     quant: Option<QuantSection<'m>>,
     payload_offset: usize,
+    /// Bytes behind the int8 weights that align the biases.
+    padding: usize,
 }
 
 impl<'m> Model<'m> {
@@ -78,14 +81,16 @@ impl<'m> Model<'m> {
             text!(Layer: expected, field "tensor dtype", note "float models have float32 tensors")
         };
         let weight_sum = catalog::check_entries(&mut r, header.num_weight_tensors, weights, mismatch);
-        let weight_sum = if quantized { weight_sum.next_multiple_of(4) } else { weight_sum };
+        let padding = if quantized { weight_sum.wrapping_neg() % 4 } else { 0 };
+        let weight_sum = weight_sum + padding;
         let bias_sum = catalog::check_entries(&mut r, header.num_bias_tensors, biases, mismatch);
         let weights = text!(Weights: expected, field "weights_bytes", note "sum of the catalog");
         check_sum(&mut r, weights, header.weights_bytes, weight_sum, 40);
         let biases = text!(Weights: expected, field "biases_bytes", note "sum of the catalog");
         check_sum(&mut r, biases, header.biases_bytes, bias_sum, 44);
         let quant = if quantized { Some(QuantSection::read(bytes, &mut r)) } else { None };
-        let model = Self { bytes, header, catalog_offset, quant, payload_offset: r.offset() };
+        let (payload_offset, padding) = (r.offset(), padding as usize);
+        let model = Self { bytes, header, catalog_offset, quant, payload_offset, padding };
         model.check_quant_count(&mut r);
         model.check_file_size(&mut r);
         r.finish()?;
@@ -181,11 +186,11 @@ impl<'m> Model<'m> {
     ///
     /// Reads the whole payload, so it is a step of its own: parsing alone touches only the metadata.
     pub fn check_payload(&self) -> Result<(), Error> {
-        if self.is_quantized() {
-            let used = self.weight_tensors().map(|tensor| tensor.entry.num_bytes() as usize).sum::<usize>();
-            let padding = self.payload().get(used..self.header.weights_bytes as usize).unwrap_or(&[]);
+        if ONLY_INT8.unwrap_or(self.is_quantized()) {
+            let end = self.payload_offset + self.header.weights_bytes as usize;
+            let at = end.saturating_sub(self.padding);
+            let padding = self.bytes.get(at..end).unwrap_or_default();
             if padding.iter().any(|&byte| byte != 0) {
-                let at = self.payload_offset + used;
                 let text = text!(Payload, field "padding behind the int8 weights", note "must be zero");
                 return Err(text.told_at(0, 0, at));
             }

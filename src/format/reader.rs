@@ -50,9 +50,9 @@ impl<'m> Reader<'m> {
         self.fault = self.fault.map(|error| error.in_layer(index, error.layer_kind()));
     }
 
-    /// What is wrong belongs to a layer with this kind byte.
+    /// What is wrong belongs to a layer with this kind byte, unless its layer is known.
     pub fn fault_in_kind(&mut self, kind: u8) {
-        self.fault = self.fault.map(|error| error.in_kind(kind));
+        self.fault = self.fault.map(|error| if error.layer().is_some() { error } else { error.in_kind(kind) });
     }
 
     /// Keeps an error, unless there was one before.

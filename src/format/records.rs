@@ -4,6 +4,7 @@ use super::reader::Reader;
 use super::write::Sink;
 use crate::error::ErrorKind;
 use crate::fault::text;
+use crate::layers::groups::{self, BLOCKS, YOLOX};
 use crate::tensor::Padding;
 
 /// Name of a layer kind byte, as the specification spells it; `None` outside 1 to 14.
@@ -324,15 +325,18 @@ impl Layer {
             5 => Self::AvgPool2d(Pool2d::read(r)),
             6 => Self::BatchNorm2d(BatchNorm2d::read(r)),
             7 => Self::DepthwiseConv2d(DepthwiseConv2d::read(r)),
-            8 => Self::ConvNextV2Block(ChannelsEps::read(r)),
-            9 => Self::MobilenetV4Uib(MobilenetV4Uib::read(r)),
-            10 => Self::ResnetBasicBlock(ResnetBasicBlock::read(r)),
-            11 => Self::LayerNorm2d(ChannelsEps::read(r)),
-            12 => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)),
-            13 => Self::FeatureTap(FeatureTap::read(r)),
-            14 => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)),
-            // Refused above.
-            _ => Self::Flatten,
+            8 if BLOCKS => Self::ConvNextV2Block(ChannelsEps::read(r)),
+            9 if BLOCKS => Self::MobilenetV4Uib(MobilenetV4Uib::read(r)),
+            10 if BLOCKS => Self::ResnetBasicBlock(ResnetBasicBlock::read(r)),
+            11 if BLOCKS => Self::LayerNorm2d(ChannelsEps::read(r)),
+            12 if YOLOX => Self::YoloxDecoupledHead(YoloxDecoupledHead::read(r)),
+            13 if YOLOX => Self::FeatureTap(FeatureTap::read(r)),
+            14 if YOLOX => Self::YoloxPafpnMultiscale(YoloxPafpnMultiscale::read(r)),
+            _ => {
+                // Unknown kinds were refused above.
+                r.refuse(groups::left_out(kind), [0; 2], at);
+                Self::Flatten
+            }
         };
         r.fault_in_kind(kind);
         layer

@@ -8,7 +8,7 @@ pub(super) fn best_level() -> Level {
 
 #[cfg(feature = "f32")]
 pub(super) fn float_table(_: Level) -> &'static super::Kernels {
-    &super::portable::KERNELS
+    &super::float::baseline::KERNELS
 }
 
 #[cfg(feature = "int8")]

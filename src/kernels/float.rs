@@ -1,13 +1,18 @@
 //! The float kernels of each level, and the scratch memory that they need.
 
-use super::{Epilogue, Filters, Kernels, Level, active_level, native, portable, reference};
+use super::{Epilogue, Filters, Kernels, Level, PACKS, active_level, native, portable, reference};
+// The portable level of this target.
+#[cfg(any(target_arch = "arm", target_arch = "riscv32"))]
+pub(super) use super::compact as baseline;
+#[cfg(not(any(target_arch = "arm", target_arch = "riscv32")))]
+pub(super) use super::portable as baseline;
 use crate::tensor::Window;
 
 /// The kernels of [`level.or_below()`](Level::or_below).
 pub fn table(level: Level) -> &'static Kernels {
     match level.or_below() {
         Level::Reference => &reference::KERNELS,
-        Level::Portable => &portable::KERNELS,
+        Level::Portable => &baseline::KERNELS,
         above => native::float_table(above),
     }
 }
@@ -20,12 +25,12 @@ pub fn active() -> &'static Kernels {
 /// Elements of the packed weights of a convolution or dense layer: `outputs` outputs with `k` weights each, over `pixels`
 /// pixels or rows. 0 where weights are better read in place.
 pub fn packed_elems(pixels: usize, outputs: usize, k: usize) -> usize {
-    if cfg!(feature = "simd") { portable::packed::elems(pixels, outputs, k) } else { 0 }
+    if PACKS { portable::packed::elems(pixels, outputs, k) } else { 0 }
 }
 
 /// The same for a dense layer over one row.
 pub fn packed_row_elems(outputs: usize, k: usize) -> usize {
-    if cfg!(feature = "simd") { portable::packed::row_elems(outputs, k) } else { 0 }
+    if PACKS { portable::packed::row_elems(outputs, k) } else { 0 }
 }
 
 /// The least and the most elements of scratch with which [`Conv2d`](super::Conv2d) with packed weights needs fewer products,
@@ -63,17 +68,17 @@ pub fn pack_row(filters: &Filters<'_, f32>, epilogue: &Epilogue<'_>, packed: &mu
 
 /// Scratch that every level's `conv2d` needs for this geometry, in elements.
 pub fn conv2d_scratch_elems(window: &Window) -> u32 {
-    portable::conv2d::scratch_elems(window)
+    baseline::conv2d::scratch_elems(window)
 }
 
 /// Scratch that every level's `dense` needs, in elements.
 pub fn dense_scratch_elems(rows: u32, in_features: u32, out_features: u32) -> u32 {
-    portable::dense::scratch_elems(rows, in_features, out_features)
+    baseline::dense::scratch_elems(rows, in_features, out_features)
 }
 
 /// Scratch that every level's `depthwise_conv2d` needs for this geometry, in elements.
 pub fn depthwise_conv2d_scratch_elems(window: &Window) -> u32 {
-    portable::depthwise_conv2d::scratch_elems(window)
+    baseline::depthwise_conv2d::scratch_elems(window)
 }
 
 /// Scratch that every level's `grn` needs, in elements.

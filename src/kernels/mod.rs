@@ -5,6 +5,7 @@
 //! portable/    the same results, blocked so that the compiler vectorises it on any target
 //! x86_64/      detection, and kernels for AVX2 and AVX-512
 //! aarch64/     detection, and kernels for NEON
+//! compact/     the same results for processors without vectors, where it is the portable level
 //! arm/         inner loops of the int8 kernels for microcontrollers
 //! simd/        what the kernels of these two share
 //! int8/        the same for int8
@@ -19,6 +20,8 @@
 pub mod args;
 #[cfg(feature = "host")]
 mod cap;
+#[cfg(feature = "f32")]
+pub mod compact;
 #[cfg(feature = "f32")]
 mod float;
 #[cfg(feature = "int8")]

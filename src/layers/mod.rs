@@ -29,7 +29,7 @@ use crate::format::records::ActivationCode;
 use crate::kernels::Activation;
 use crate::plan::lowering::Lowering;
 use crate::tensor::Shape;
-use groups::{BLOCKS, FLOAT, FLOAT_BLOCKS, YOLOX};
+use groups::{BLOCKS, FLOAT, YOLOX};
 
 /// Shape after `layer`. `weight_elems` is the element count of the layer's first weight tensor, 0 if it has none.
 pub fn output_shape(layer: &Layer, input: Shape, weight_elems: u32) -> Result<Shape, Fault> {
@@ -61,14 +61,14 @@ pub fn lower(layer: &Layer, lowering: &mut Lowering<'_, '_>) -> Result<(), Fault
         Layer::AvgPool2d(record) => avg_pool2d::lower(record, lowering),
         Layer::BatchNorm2d(record) if FLOAT => batch_norm2d::lower(record, lowering),
         Layer::DepthwiseConv2d(record) => depthwise_conv2d::lower(record, lowering),
-        Layer::ConvNextV2Block(record) if FLOAT_BLOCKS => convnextv2_block::lower(record, lowering),
+        Layer::ConvNextV2Block(record) if BLOCKS && FLOAT => convnextv2_block::lower(record, lowering),
         Layer::MobilenetV4Uib(record) if BLOCKS => mobilenetv4_uib::lower(record, lowering),
         Layer::ResnetBasicBlock(record) if BLOCKS => resnet_basic_block::lower(record, lowering),
-        Layer::LayerNorm2d(record) if FLOAT_BLOCKS => layernorm2d::lower(record, lowering),
-        Layer::YoloxDecoupledHead(record) if YOLOX => yolox_decoupled_head::lower(record, lowering),
-        Layer::FeatureTap(record) if YOLOX => feature_tap::lower(record, lowering),
-        Layer::YoloxPafpnMultiscale(record) if YOLOX => yolox_pafpn_multiscale::lower(record, lowering),
-        _ => Err(groups::left_out(layer)),
+        Layer::LayerNorm2d(record) if BLOCKS && FLOAT => layernorm2d::lower(record, lowering),
+        Layer::YoloxDecoupledHead(record) if YOLOX && FLOAT => yolox_decoupled_head::lower(record, lowering),
+        Layer::FeatureTap(record) if YOLOX && FLOAT => feature_tap::lower(record, lowering),
+        Layer::YoloxPafpnMultiscale(record) if YOLOX && FLOAT => yolox_pafpn_multiscale::lower(record, lowering),
+        _ => Err(text!(Unsupported, note "int8 has no form of this layer; keep this model in float").fault()),
     }
 }
 

@@ -11,7 +11,7 @@ pub mod batch_norm2d;
 pub mod conv2d;
 pub mod dense;
 pub mod depthwise_conv2d;
-mod epilogue;
+pub(super) mod epilogue;
 pub mod grn;
 pub mod layernorm2d;
 pub mod max_pool2d;

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use super::finish::{Channel, Finish};
+use super::finish::Finish;
 use super::machine::{GROUP, Machine, Native, SIDE};
 use super::rows::{Map, Side, pixel_at};
 use crate::kernels::Filters;
@@ -103,10 +103,10 @@ impl Convolution<'_> {
         self.gather::<M>(rows, &pixels, 0..self.k);
         let start = self.weight_excess::<M>(rows, self.k);
         if !self.filters.are_whole() {
-            for (filter, channel) in self.finish.channels().enumerate() {
+            for filter in 0..self.outputs {
                 let mut sums = start;
                 self.products::<M>(rows, filter, 0..self.k, &mut sums);
-                self.store::<M>(&channel, sums, filter, pixels.len(), output);
+                self.store::<M>(sums, filter, pixels.len(), output);
             }
             return;
         }
@@ -141,16 +141,16 @@ impl Convolution<'_> {
     #[inline(never)]
     fn by_tables<M: Machine>(&self, scratch: &mut [i8], output: &mut [i8]) {
         let table = scratch.as_chunks_mut::<TABLE>().0;
-        let mut channels = self.finish.channels();
         let mut weights = self.filters.weights.chunks(self.filters.pitch.filter.max(1));
         for first in (0..self.outputs).step_by(TABLE) {
             let count = TABLE.min(self.outputs - first);
-            for ((column, channel), weights) in (0..count).zip(&mut channels).zip(&mut weights) {
+            for (column, weights) in (0..count).zip(&mut weights) {
+                let channel = self.finish.channel(first + column);
                 let weight = weights.first().map_or(0, |&weight| i32::from(weight)) - self.weight_zero_point;
                 for (code, entries) in (i32::from(i8::MIN)..).step_by(SIDE).zip(table.chunks_mut(SIDE)) {
                     let sum = |i: i32| (code + i - self.map.zero_point).wrapping_mul(weight);
                     let entries = entries.as_flattened_mut().get_mut(column..).unwrap_or_default();
-                    self.finish.codes::<M>(&channel, &[sum(0), sum(1), sum(2), sum(3)], entries, TABLE);
+                    self.finish.write::<M>(&channel, &[sum(0), sum(1), sum(2), sum(3)], entries, TABLE);
                 }
             }
             let output = output.get_mut(first..).unwrap_or_default();
@@ -171,7 +171,6 @@ impl Convolution<'_> {
     /// Rows that do not fit the scratch.
     #[inline(never)]
     fn in_pieces<M: Machine>(&self, rows: &mut [i32], pixels: Range<usize>, piece: usize, output: &mut [i8]) {
-        let mut channels = self.finish.channels();
         for first in (0..self.outputs).step_by(KEPT) {
             let mut sums = [[0i32; SIDE]; KEPT];
             for start in (0..self.k).step_by(piece.max(1)) {
@@ -185,8 +184,8 @@ impl Convolution<'_> {
                     self.products::<M>(rows, filter, range.clone(), sums);
                 }
             }
-            for ((filter, sums), channel) in (first..self.outputs).zip(sums).zip(&mut channels) {
-                self.store::<M>(&channel, sums, filter, pixels.len(), output);
+            for (filter, sums) in (first..self.outputs).zip(sums) {
+                self.store::<M>(sums, filter, pixels.len(), output);
             }
         }
     }
@@ -204,12 +203,13 @@ impl Convolution<'_> {
 
     /// Writes the codes of a filter.
     #[inline(never)]
-    fn store<M: Machine>(&self, channel: &Channel, sums: [i32; SIDE], filter: usize, pixels: usize, output: &mut [i8]) {
+    fn store<M: Machine>(&self, sums: [i32; SIDE], filter: usize, pixels: usize, output: &mut [i8]) {
         let output = output.get_mut(filter..).unwrap_or_default();
+        let channel = self.finish.channel(filter);
         if self.pooled {
-            return self.finish.largest::<M>(channel, &sums, output);
+            return self.finish.largest::<M>(&channel, &sums, output);
         }
-        self.finish.codes::<M>(channel, sums.get(..pixels).unwrap_or(&sums), output, self.outputs);
+        self.finish.write::<M>(&channel, sums.get(..pixels).unwrap_or(&sums), output, self.outputs);
     }
 
     /// Writes part of the rows of four pixels, with zeros behind up to a whole group.
@@ -249,7 +249,6 @@ impl Convolution<'_> {
         if self.k <= piece {
             self.map.gather::<M>(row, Side::Single, Some((0, 0)), 0..self.k);
         }
-        let mut channels = self.finish.channels();
         for first in (0..self.outputs).step_by(SIDE) {
             let mut sums = [0i32; SIDE];
             let mut inputs = 0;
@@ -264,8 +263,9 @@ impl Convolution<'_> {
                 }
             }
             let excess = inputs.wrapping_mul(self.weight_zero_point);
-            for ((sum, code), channel) in sums.into_iter().zip(output.chunks_mut(1).skip(first)).zip(&mut channels) {
-                self.finish.codes::<M>(&channel, &[sum.wrapping_sub(excess)], code, 1);
+            for (filter, sum) in (first..self.outputs).zip(sums) {
+                let code = output.get_mut(filter..).unwrap_or_default();
+                self.finish.write::<M>(&self.finish.channel(filter), &[sum.wrapping_sub(excess)], code, 1);
             }
         }
     }

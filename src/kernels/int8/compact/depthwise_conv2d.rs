@@ -49,7 +49,8 @@ fn one_by_one<M: Machine>(args: &mut DepthwiseConv2d<'_>) {
     let (channels, kernel_w) = (window.in_c as usize, window.kernel_w as usize);
     let elems = window.kernel_h as usize * kernel_w;
     let finish = Finish::new(&args.requantize, elems);
-    for (c, channel) in finish.channels().enumerate() {
+    for c in 0..channels {
+        let channel = finish.channel(c);
         let weights = args.weights.get(c * elems..).unwrap_or_default();
         let mut output = c;
         for y in 0..window.out_h as usize {
@@ -66,7 +67,7 @@ fn one_by_one<M: Machine>(args: &mut DepthwiseConv2d<'_>) {
                         sum = sum.wrapping_add((input - args.requantize.input_zero_point) * weight);
                     }
                 }
-                finish.codes::<M>(&channel, &[sum], args.output.get_mut(output..).unwrap_or_default(), 1);
+                finish.write::<M>(&channel, &[sum], args.output.get_mut(output..).unwrap_or_default(), 1);
                 output += channels;
             }
         }
@@ -86,8 +87,7 @@ fn four_channels<M: Machine>(args: &mut DepthwiseConv2d<'_>, first: usize) {
     let zero_point = args.requantize.input_zero_point;
     let block = Block::new(&window, args.input, taps, weights, first, zero_point);
     let finish = Finish::new(&args.requantize, count);
-    let mut channels = finish.channels().skip(first);
-    let channels: [_; SIDE] = array::from_fn(|_| channels.next().unwrap_or_default());
+    let channels: [_; SIDE] = array::from_fn(|i| finish.channel(first + i));
     let size = if args.pooled { 2 } else { 1 };
     let outputs = args.output.chunks_mut((window.out_w as usize / size * window.in_c as usize).max(1));
     for (y, outputs) in outputs.enumerate().take(window.out_h as usize / size) {

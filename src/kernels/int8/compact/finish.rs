@@ -49,6 +49,18 @@ impl<'a> Finish<'a> {
         })
     }
 
+    /// One of them, where little time depends on it.
+    #[inline(never)]
+    pub(super) fn channel(&self, index: usize) -> Channel {
+        self.channels().nth(index).unwrap_or_default()
+    }
+
+    /// [`Self::codes`] where little time depends on it.
+    #[inline(never)]
+    pub(super) fn write<M: Machine>(&self, channel: &Channel, sums: &[i32], output: &mut [i8], pitch: usize) {
+        self.codes::<M>(channel, sums, output, pitch);
+    }
+
     /// Writes the codes of sums, `pitch` apart: [`Requantize::output`].
     #[inline(always)]
     pub(super) fn codes<M: Machine>(&self, channel: &Channel, sums: &[i32], output: &mut [i8], pitch: usize) {
