@@ -145,6 +145,21 @@ impl Network {
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
+    /// Weights without scales, which an int8 network cannot have; and no weights at all, because a file without them cannot say that
+    /// it is one of int8.
+    pub fn check_int8(&self) -> Result<(), Vec<Refusal>> {
+        let without = self.layers.iter().position(|layer| layer.quant.len() != layer.tensors.len());
+        let found = match without {
+            Some(index) => format!("layer {index} needs weights that the model does not have"),
+            None if !self.is_quantized() => "no int8 weights".to_owned(),
+            None => return Ok(()),
+        };
+        Err(vec![self.refusal(
+            found,
+            "scales come with the weights of an int8 model, so that every layer with some has its own",
+        )])
+    }
+
     fn refusal(&self, found: String, reason: &str) -> Refusal {
         Refusal { node: self.output.name.clone(), op: "model".into(), found, reason: reason.into(), advice: None }
     }

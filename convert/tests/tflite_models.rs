@@ -97,6 +97,10 @@ fn same(source: &Source<'_>, found: &[f64], expected: &[f64]) -> Result<(), Stri
 fn what_has_no_form_is_refused_with_every_operator_named() {
     let expected = [
         ("refused_strides_that_differ", vec!["CONV_2D \"0: x -> conv_2d0\": strides 2 and 1: "]),
+        (
+            "refused_nothing_but_a_shape",
+            vec!["model \"reshape0\": layer 0 needs weights that the model does not have: "],
+        ),
         ("refused_sum_of_branches", vec!["ADD \"1: x -> add1\": "]),
         (
             "refused_two_operators",

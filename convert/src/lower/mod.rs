@@ -151,7 +151,9 @@ pub(crate) fn lower_int8(
     fuse::join_pads(&mut imported.ir);
     blocks::recognise(&mut imported.ir, false);
     complete(&mut imported.ir);
-    finish(imported, graph)
+    let lowered = finish(imported, graph)?;
+    lowered.network.check_int8()?;
+    Ok(lowered)
 }
 
 /// Emits a chain of operations that all have layers.

@@ -8,6 +8,11 @@ def refused_strides_that_differ(net):
     net.conv(4, 3, stride=(2, 1))
 
 
+@model([1, 5])
+def refused_nothing_but_a_shape(net):
+    net.reshape(5, 1)
+
+
 @model([1, 6, 7, 4])
 def refused_sum_of_branches(net):
     start = net.at
