@@ -154,10 +154,7 @@ impl Network {
             None if !self.is_quantized() => "no int8 weights".to_owned(),
             None => return Ok(()),
         };
-        Err(vec![self.refusal(
-            found,
-            "scales come with the weights of an int8 model, so that every layer with some has its own",
-        )])
+        Err(vec![self.refusal(found, "int8 weights need scales, and nothing in the model says which")])
     }
 
     fn refusal(&self, found: String, reason: &str) -> Refusal {
