@@ -45,9 +45,9 @@ class Images:
         self.environment = os.environ | dict(line.split("=", 1) for line in settings)
         self.build_options = options + (["--from-sources"] if from_sources else [])
 
-    def library(self, rust_target, networks="f32,int8", form="--size"):
+    def library(self, rust_target, features="f32,int8,blocks,yolox", form="--size"):
         """libnetkit.a for a target."""
-        command = ["scripts/build-firmware", rust_target, "--features", networks, form, *self.build_options]
+        command = ["scripts/build-firmware", rust_target, "--features", features, form, *self.build_options]
         return Path(run(*command).strip())
 
     def build(self, board, library, settings=()):
@@ -74,7 +74,8 @@ class Images:
 
     def own_text_bytes(self, program):
         """Code and constants of a program that are not the library's."""
-        return sum(int(line.split()[0]) for line in run("size", *program.parent.rglob("*.obj")).splitlines()[1:])
+        objects = (program.parent / "CMakeFiles" / f"{program.stem}.dir").rglob("*.obj")
+        return sum(int(line.split()[0]) for line in run("size", *objects).splitlines()[1:])
 
     def run(self, board, program, models=None, options=(), timeout=120):
         """Runs a program with a file of models; returns its status and what it and the emulator printed."""
