@@ -5,25 +5,18 @@ use super::real::Real;
 use crate::format::quant::QuantParams;
 use crate::kernels::Activation;
 
-/// Arguments of the logistic function from which on `256 / (1 + exp(-x))` rounds to 129, 130 and so on to 256:
-/// `ln((127.5 + n) / (128.5 - n))` with 29 fraction bits.
+/// Fraction bits of arguments of the logistic function.
+const FRACTION_BITS: i32 = 58;
+
+/// -ln(1 - 2^-k) for k from 1 on.
 #[rustfmt::skip]
-const LOGISTIC_STEPS: [u32; 128] = [
-    4_194_325, 12_583_488, 20_974_187, 29_367_449, 37_764_300, 46_165_770, 54_572_894, 62_986_709, 71_408_257, 79_838_587,
-    88_278_754, 96_729_819, 105_192_854, 113_668_937, 122_159_158, 130_664_616, 139_186_424, 147_725_704, 156_283_595,
-    164_861_247, 173_459_830, 182_080_526, 190_724_536, 199_393_080, 208_087_398, 216_808_751, 225_558_421, 234_337_713,
-    243_147_959, 251_990_515, 260_866_765, 269_778_124, 278_726_034, 287_711_972, 296_737_447, 305_804_005, 314_913_229,
-    324_066_742, 333_266_207, 342_513_334, 351_809_875, 361_157_633, 370_558_461, 380_014_268, 389_527_015, 399_098_726,
-    408_731_487, 418_427_449, 428_188_834, 438_017_936, 447_917_128, 457_888_862, 467_935_678, 478_060_208, 488_265_179,
-    498_553_418, 508_927_862, 519_391_561, 529_947_686, 540_599_534, 551_350_540, 562_204_281, 573_164_487, 584_235_052,
-    595_420_039, 606_723_699, 618_150_477, 629_705_027, 641_392_226, 653_217_190, 665_185_289, 677_302_168, 689_573_764,
-    702_006_327, 714_606_447, 727_381_077, 740_337_562, 753_483_667, 766_827_618, 780_378_132, 794_144_462, 808_136_444,
-    822_364_543, 836_839_916, 851_574_467, 866_580_925, 881_872_917, 897_465_057, 913_373_047, 929_613_786, 946_205_498,
-    963_167_876, 980_522_242, 998_291_739, 1_016_501_540, 1_035_179_098, 1_054_354_428, 1_074_060_444, 1_094_333_337,
-    1_115_213_036, 1_136_743_736, 1_158_974_535, 1_181_960_188, 1_205_762_008, 1_230_448_969, 1_256_099_031, 1_282_800_781,
-    1_310_655_456, 1_339_779_476, 1_370_307_647, 1_402_397_247, 1_436_233_325, 1_472_035_651, 1_510_067_994, 1_550_650_711,
-    1_594_178_204, 1_641_143_658, 1_692_175_072, 1_748_089_375, 1_809_976_753, 1_879_338_008, 1_958_320_800, 2_050_154_765,
-    2_160_027_955, 2_297_081_804, 2_479_845_983, 2_756_207_069, 3_348_125_429,
+const LOGARITHMS: [u64; 29] = [
+    199_786_072_581_291_495, 82_918_711_954_880_808, 38_487_803_524_228_063, 18_601_962_223_757_338,
+    9_150_939_257_538_697, 4_539_154_852_698_183, 2_260_641_989_816_121, 1_128_104_673_551_053,
+    563_500_426_113_300, 281_612_505_208_201, 140_771_859_282_604, 70_377_335_510_613, 35_186_519_747_259,
+    17_592_722_937_174, 8_796_227_242_667, 4_398_080_065_877, 2_199_031_644_203, 1_099_513_724_933,
+    549_756_338_177, 274_878_038_016, 137_438_986_240, 68_719_484_928, 34_359_740_416, 17_179_869_696,
+    8_589_934_720, 4_294_967_328, 2_147_483_656, 1_073_741_826, 536_870_913,
 ];
 
 /// The code of an activation of the number that `code` stands for, rounded half away from zero to a step of the output and
@@ -59,11 +52,29 @@ fn in_steps(size: Option<Real>, scale: f32) -> u32 {
     }
 }
 
-/// How many steps of 1/256 the logistic function of a number lies above 1/2.
+/// How many steps of 1/256 the logistic function of a number lies above 1/2. Float64 says the same unless the function
+/// comes within about 2^-52 of a half step, where float64 is not exact either.
 fn logistic_steps(x: Real) -> u32 {
-    const FRACTION_BITS: i32 = 29;
-    let x = x.scaled(FRACTION_BITS).truncated();
-    LOGISTIC_STEPS.iter().take_while(|&&step| step <= x).count() as u32
+    const ONE: u64 = 1 << 54;
+    // The nearest whole number to 256 / (1 + exp(-x)), everything times the divisor.
+    let divisor = ONE + (exp_of_negative(x.fixed(FRACTION_BITS)) >> 8);
+    (1..=128).take_while(|step| (255 + 2 * step) * divisor <= 512 * ONE).count() as u32
+}
+
+/// exp(-x) with 62 fraction bits. What x loses by a logarithm takes the 2^k-th part away, and the rest of x, which is
+/// below 2^-28, takes itself away. From 32 on it counts as 0.
+fn exp_of_negative(mut x: u64) -> u64 {
+    if x >= 32 << FRACTION_BITS {
+        return 0;
+    }
+    let mut exp = 1 << 62;
+    for (logarithm, k) in LOGARITHMS.into_iter().zip(1..) {
+        while x >= logarithm {
+            x -= logarithm;
+            exp -= exp >> k;
+        }
+    }
+    exp - (((exp >> 32) * x) >> 26)
 }
 
 #[cfg(test)]
@@ -79,14 +90,35 @@ mod tests {
             Activation::LeakyRelu(alpha) if x < 0.0 => (x * f64::from(alpha), output.scale.into(), output.zero_point),
             _ => (x, output.scale.into(), output.zero_point),
         };
-        (libm::round(y / f64::from(scale)) + f64::from(zero_point)).clamp(-128.0, 127.0) as i8
+        (libm::round(y / scale) + f64::from(zero_point)).clamp(-128.0, 127.0) as i8
     }
 
     #[test]
-    fn the_steps_of_the_logistic_function_are_logarithms() {
-        for (n, step) in (1..=128).zip(LOGISTIC_STEPS) {
-            let exact = libm::log((127.5 + f64::from(n)) / (128.5 - f64::from(n))) * 536_870_912.0;
-            assert!((exact - f64::from(step)).abs() <= 0.5001, "{n}");
+    fn exponentials_are_those_of_float64() {
+        for i in 0..320_000 {
+            let x = f64::from(i) / 10_000.1;
+            let exp = exp_of_negative((x * 2f64.powi(FRACTION_BITS)) as u64) as f64 / 2f64.powi(62);
+            assert!((exp - libm::exp(-x)).abs() < 2f64.powi(-52), "{x}");
+        }
+    }
+
+    /// Scales around those that lead to a half step: a product with the number of steps has more bits than a float.
+    #[test]
+    fn codes_beside_half_steps_are_those_of_float64() {
+        for n in 1..=128 {
+            let half_step = libm::log((127.5 + f64::from(n)) / (128.5 - f64::from(n)));
+            for steps in 1..=255u8 {
+                let nearest = (half_step / f64::from(steps)) as f32;
+                for scale in [nearest.next_down(), nearest, nearest.next_up()] {
+                    let input = QuantParams { scale, zero_point: -128 };
+                    let code = (i32::from(steps) - 128) as i8;
+                    let expected = model(Activation::Sigmoid, code, input, input);
+                    assert_eq!(code_of(Activation::Sigmoid, code, input, input), expected, "{scale:e} * {steps}");
+                    let input = QuantParams { scale: scale / 2.0, ..input };
+                    let expected = model(Activation::Tanh, code, input, input);
+                    assert_eq!(code_of(Activation::Tanh, code, input, input), expected, "{scale:e} / 2 * {steps}");
+                }
+            }
         }
     }
 

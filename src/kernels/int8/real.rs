@@ -106,6 +106,18 @@ impl Real {
         }
     }
 
+    /// The number with this many fraction bits, without those behind; the largest of 64 bits where it has more.
+    pub const fn fixed(self, fraction_bits: i32) -> u64 {
+        let left = self.exponent + fraction_bits;
+        match left {
+            _ if self.is_zero() => 0,
+            0.. if left > self.significand.leading_zeros() as i32 => u64::MAX,
+            0.. => self.significand << left,
+            -63..0 => self.significand >> -left,
+            _ => 0,
+        }
+    }
+
     /// The nearest whole number, halves up; at most `most`, which is below 2^31.
     pub const fn rounded(self, most: u32) -> u32 {
         let halves = self.scaled(1).truncated();
