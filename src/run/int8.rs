@@ -17,7 +17,7 @@ impl Element for i8 {
         let constants = network.int8_constants()?;
         let kernels = int8::active();
         for step in steps {
-            run_step(kernels, step, constants, memory.reborrow()).ok_or(DAMAGED)?;
+            run_step(kernels, step, &constants, memory.reborrow()).ok_or(DAMAGED)?;
         }
         Ok(())
     }
@@ -25,7 +25,7 @@ impl Element for i8 {
     fn pack(network: &SharedNetwork<'_>, steps: &[Step], packed: &mut [u8]) -> Result<(), Fault> {
         let constants = network.int8_constants()?;
         for step in steps.iter().filter(|step| step.packed > 0) {
-            pack_step(step, constants, packed).ok_or(DAMAGED)?;
+            pack_step(step, &constants, packed).ok_or(DAMAGED)?;
         }
         Ok(())
     }
@@ -50,7 +50,7 @@ impl<'c> Constants<'c> {
     }
 }
 
-fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option<()> {
+fn pack_step(step: &Step, constants: &Constants<'_>, packed: &mut [u8]) -> Option<()> {
     let packed = bytemuck::cast_slice_mut(packed.get_mut(packed_range(step, int8_packed_bytes(step)))?);
     let (filters, requantize) = (step.filters(constants.weights)?, requantize(step, constants)?);
     match step.op()? {
@@ -60,16 +60,17 @@ fn pack_step(step: &Step, constants: Constants<'_>, packed: &mut [u8]) -> Option
     Some(())
 }
 
-/// Computes one step; `None` when the step does not fit the memory.
-fn run_step(kernels: &Kernels, step: &Step, constants: Constants<'_>, memory: Memory<'_, i8>) -> Option<()> {
+/// Computes one step; `None` when the step does not fit the memory. The kinds are functions of their own, so that the stack holds
+/// the arguments of one kernel, not of all.
+fn run_step(kernels: &Kernels, step: &Step, constants: &Constants<'_>, memory: Memory<'_, i8>) -> Option<()> {
     let io = memory.borrow(step)?;
     match step.op()? {
-        Op::Copy => io.output.copy_from_slice(io.input.get(..io.output.len())?),
+        Op::Copy => copy(io)?,
         Op::Dense => dense(kernels, step, constants, io)?,
         Op::Conv2d => conv2d(kernels, step, constants, io)?,
         Op::DepthwiseConv2d => depthwise_conv2d(kernels, step, constants, io)?,
-        Op::MaxPool2d => (kernels.max_pool2d)(&mut pool2d(step, io)),
-        Op::AvgPool2d => (kernels.avg_pool2d)(&mut pool2d(step, io)),
+        Op::MaxPool2d => pool2d(kernels.max_pool2d, step, io),
+        Op::AvgPool2d => pool2d(kernels.avg_pool2d, step, io),
         Op::Add if BLOCKS => add(kernels, step, constants, io)?,
         Op::Softmax => softmax(kernels, step, constants, io)?,
         Op::Lookup => (kernels.lookup)(io.output, bytemuck::try_from_bytes(table(step, constants, 256)?).ok()?),
@@ -78,7 +79,17 @@ fn run_step(kernels: &Kernels, step: &Step, constants: Constants<'_>, memory: Me
     Some(())
 }
 
-fn dense(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+/// Elements one by one: lengths that differ have nothing to panic about.
+fn copy(io: Io<'_, i8>) -> Option<()> {
+    let input = io.input.get(..io.output.len())?;
+    for (output, &code) in io.output.iter_mut().zip(input) {
+        *output = code;
+    }
+    Some(())
+}
+
+#[inline(never)]
+fn dense(kernels: &Kernels, step: &Step, constants: &Constants<'_>, io: Io<'_, i8>) -> Option<()> {
     (kernels.dense)(&mut Dense {
         rows: step.window.in_h as usize,
         input: io.input,
@@ -91,7 +102,8 @@ fn dense(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8
     Some(())
 }
 
-fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+#[inline(never)]
+fn conv2d(kernels: &Kernels, step: &Step, constants: &Constants<'_>, io: Io<'_, i8>) -> Option<()> {
     (kernels.conv2d)(&mut Conv2d {
         window: step.window,
         input: io.input,
@@ -106,7 +118,8 @@ fn conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i
     Some(())
 }
 
-fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+#[inline(never)]
+fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: &Constants<'_>, io: Io<'_, i8>) -> Option<()> {
     (kernels.depthwise_conv2d)(&mut DepthwiseConv2d {
         window: step.window,
         input: io.input,
@@ -120,12 +133,14 @@ fn depthwise_conv2d(kernels: &Kernels, step: &Step, constants: Constants<'_>, io
     Some(())
 }
 
-fn pool2d<'r>(step: &Step, io: Io<'r, i8>) -> Pool2d<'r> {
+#[inline(never)]
+fn pool2d(kernel: fn(&mut Pool2d<'_>), step: &Step, io: Io<'_, i8>) {
     let zero_point = i32::from(step.quant.input_zero_point);
-    Pool2d { window: step.window, input: io.input, zero_point, output: io.output }
+    kernel(&mut Pool2d { window: step.window, input: io.input, zero_point, output: io.output });
 }
 
-fn add(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+#[inline(never)]
+fn add(kernels: &Kernels, step: &Step, constants: &Constants<'_>, io: Io<'_, i8>) -> Option<()> {
     let table: &AddTable = bytemuck::try_from_bytes(table(step, constants, size_of::<AddTable>())?).ok()?;
     (kernels.add)(&mut Add {
         data: io.output,
@@ -139,7 +154,8 @@ fn add(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>)
     Some(())
 }
 
-fn softmax(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, i8>) -> Option<()> {
+#[inline(never)]
+fn softmax(kernels: &Kernels, step: &Step, constants: &Constants<'_>, io: Io<'_, i8>) -> Option<()> {
     let table: &SoftmaxTable = bytemuck::try_from_bytes(table(step, constants, size_of::<SoftmaxTable>())?).ok()?;
     (kernels.softmax)(&mut Softmax {
         data: io.output,
@@ -152,11 +168,11 @@ fn softmax(kernels: &Kernels, step: &Step, constants: Constants<'_>, io: Io<'_, 
 }
 
 /// The weights of all output channels.
-fn channel_weights<'c>(step: &Step, constants: Constants<'c>) -> Option<&'c [i8]> {
+fn channel_weights<'c>(step: &Step, constants: &Constants<'c>) -> Option<&'c [i8]> {
     step.filters(constants.weights).map(|filters| filters.weights)
 }
 
-fn requantize<'c>(step: &Step, constants: Constants<'c>) -> Option<Requantize<'c>> {
+fn requantize<'c>(step: &Step, constants: &Constants<'c>) -> Option<Requantize<'c>> {
     let channels = step.window.out_c as usize;
     let (multipliers, shifts) = table(step, constants, channels.checked_mul(5)?)?.split_at_checked(4 * channels)?;
     Some(Requantize {
@@ -171,6 +187,6 @@ fn requantize<'c>(step: &Step, constants: Constants<'c>) -> Option<Requantize<'c
     })
 }
 
-fn table<'c>(step: &Step, constants: Constants<'c>, bytes: usize) -> Option<&'c [u8]> {
+fn table<'c>(step: &Step, constants: &Constants<'c>, bytes: usize) -> Option<&'c [u8]> {
     part(constants.tables, step.quant.table, bytes)
 }
