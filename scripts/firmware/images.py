@@ -4,6 +4,7 @@ import os
 import struct
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -45,9 +46,9 @@ class Images:
         self.environment = os.environ | dict(line.split("=", 1) for line in settings)
         self.build_options = options + (["--from-sources"] if from_sources else [])
 
-    def library(self, rust_target, features="f32,int8,blocks,yolox", form="--size"):
+    def library(self, rust_target, features="f32,int8,blocks,yolox", form=None):
         """libnetkit.a for a target."""
-        command = ["scripts/build-firmware", rust_target, "--features", features, form, *self.build_options]
+        command = ["scripts/build-firmware", rust_target, "--features", features, *([form] if form else []), *self.build_options]
         return Path(run(*command).strip())
 
     def build(self, board, library, settings=()):
@@ -89,8 +90,9 @@ class Images:
         return done.returncode, done.stdout
 
 
+    @cache
     def counter(self):
-        """The plugin that counts instructions."""
+        """The plugin that counts instructions; made once, because emulators may be using it."""
         plugin = TARGET / "firmware" / "count_layers.so"
         plugin.parent.mkdir(parents=True, exist_ok=True)
         source = ROOT / "scripts" / "firmware" / "count_layers.c"

@@ -161,7 +161,7 @@ impl<'m> Lowering<'m, '_> {
             *multiplier = factor.multiplier.to_ne_bytes();
             *shift = factor.shift as u8;
         }
-        check_accumulators(&self.model, step, weighted, entry)?;
+        check_accumulators(self.model, step, weighted, entry)?;
         Ok(offset)
     }
 

@@ -63,7 +63,7 @@ impl Lowering<'_, '_> {
             weights: weight.offset + weight.entry.num_bytes() as usize,
             biases: bias.offset + bias.entry.num_bytes() as usize,
         };
-        let start = Cursor::start(&self.model);
+        let start = Cursor::start(self.model);
         let bias_origin = if self.is_quantized() { start.biases } else { start.weights };
         Ok(Tensors {
             weights: elements(&weight, start.weights),

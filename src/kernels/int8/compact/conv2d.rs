@@ -110,12 +110,22 @@ impl Convolution<'_> {
             }
             return;
         }
-        self.whole_filters::<M>(rows, &start, pixels.len(), output);
+        if self.pooled {
+            self.whole_filters::<M, true>(rows, &start, pixels.len(), output);
+        } else {
+            self.whole_filters::<M, false>(rows, &start, pixels.len(), output);
+        }
     }
 
     /// Filters whose weights follow each other, times whole rows. A function of its own, which keeps its state in registers.
     #[inline(never)]
-    fn whole_filters<M: Machine>(&self, rows: &[i32], start: &[i32; SIDE], pixels: usize, output: &mut [i8]) {
+    fn whole_filters<M: Machine, const POOLED: bool>(
+        &self,
+        rows: &[i32],
+        start: &[i32; SIDE],
+        pixels: usize,
+        output: &mut [i8],
+    ) {
         let whole = self.k.next_multiple_of(GROUP);
         let rows = rows.get(..whole / GROUP * M::GROUP_WORDS).unwrap_or_default();
         let mut weights = self.filters.weights;
@@ -129,7 +139,7 @@ impl Convolution<'_> {
             }
             weights = weights.get(self.filters.pitch.filter..).unwrap_or_default();
             let output = output.get_mut(filter..).unwrap_or_default();
-            if self.pooled {
+            if POOLED {
                 self.finish.largest::<M>(&channel, &sums, output);
             } else {
                 self.finish.codes::<M>(&channel, sums.get(..pixels).unwrap_or(&sums), output, self.outputs);
@@ -150,7 +160,7 @@ impl Convolution<'_> {
                 for (code, entries) in (i32::from(i8::MIN)..).step_by(SIDE).zip(table.chunks_mut(SIDE)) {
                     let sum = |i: i32| (code + i - self.map.zero_point).wrapping_mul(weight);
                     let entries = entries.as_flattened_mut().get_mut(column..).unwrap_or_default();
-                    self.finish.write::<M>(&channel, &[sum(0), sum(1), sum(2), sum(3)], entries, TABLE);
+                    self.finish.codes::<M>(&channel, &[sum(0), sum(1), sum(2), sum(3)], entries, TABLE);
                 }
             }
             let output = output.get_mut(first..).unwrap_or_default();

@@ -33,26 +33,39 @@ impl<'a> Finish<'a> {
     /// The channels in their order.
     #[inline(always)]
     pub(super) fn channels(&self) -> impl Iterator<Item = Channel> + use<'a> {
-        let Self { requantize, is_small } = *self;
-        let quick = Quick {
-            zero_point: requantize.output_zero_point,
-            min: requantize.min.into(),
-            max: requantize.max.into(),
+        let (finish, start) = (*self, self.common());
+        let scales = self.requantize.multipliers.iter().zip(self.requantize.shifts);
+        let all = self.requantize.bias.iter().zip(scales);
+        all.map(move |(&bias, (&multiplier, &shift))| finish.with(start, bias, multiplier, shift))
+    }
+
+    /// What a channel shares with the others.
+    #[inline(always)]
+    fn common(&self) -> Quick {
+        Quick {
+            zero_point: self.requantize.output_zero_point,
+            min: self.requantize.min.into(),
+            max: self.requantize.max.into(),
             ..Quick::default()
-        };
-        let scales = requantize.multipliers.iter().zip(requantize.shifts);
-        requantize.bias.iter().zip(scales).map(move |(&bias, (&multiplier, &shift))| {
-            let right = -i32::from(shift);
-            let is_quick = is_small && right > 0 && bias.unsigned_abs() < MAX_SUM as u32;
-            let half = 1 << ((right - 1) & 31);
-            Channel { quick: Quick { bias, multiplier, right, half, ..quick }, is_quick }
-        })
+        }
+    }
+
+    #[inline(always)]
+    fn with(&self, common: Quick, bias: i32, multiplier: i32, shift: i8) -> Channel {
+        let right = -i32::from(shift);
+        let is_quick = self.is_small && right > 0 && bias.unsigned_abs() < MAX_SUM as u32;
+        let half = 1 << ((right - 1) & 31);
+        Channel { quick: Quick { bias, multiplier, right, half, ..common }, is_quick }
     }
 
     /// One of them, where little time depends on it.
     #[inline(never)]
     pub(super) fn channel(&self, index: usize) -> Channel {
-        self.channels().nth(index).unwrap_or_default()
+        let Requantize { bias, multipliers, shifts, .. } = self.requantize;
+        match (bias.get(index), multipliers.get(index), shifts.get(index)) {
+            (Some(&bias), Some(&multiplier), Some(&shift)) => self.with(self.common(), bias, multiplier, shift),
+            _ => Channel::default(),
+        }
     }
 
     /// [`Self::codes`] where little time depends on it.
