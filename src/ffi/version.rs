@@ -38,7 +38,7 @@ const BUILD_INFO: &[u8; BUILD_BYTES] = &{
     bytes
 };
 
-const BUILD_PARTS: [&str; 9] = [
+const BUILD_PARTS: [&str; 11] = [
     concat!("netkit ", env!("CARGO_PKG_VERSION"), ", abi "),
     if NK_ABI_VERSION == 1 { "1" } else { "?" },
     if cfg!(target_arch = "x86_64") {
@@ -68,6 +68,8 @@ const BUILD_PARTS: [&str; 9] = [
     if cfg!(feature = "host") { ", with files and stdio" } else { ", without files and stdio" },
     if cfg!(feature = "f32") { "" } else { ", without float networks" },
     if cfg!(feature = "int8") { "" } else { ", without int8 networks" },
+    if cfg!(feature = "blocks") { "" } else { ", without blocks" },
+    if cfg!(feature = "yolox") { "" } else { ", without YOLOX" },
     if cfg!(debug_assertions) { ", with assertions" } else { "" },
     "\0",
 ];
