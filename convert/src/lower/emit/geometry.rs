@@ -11,6 +11,8 @@ use crate::lower::ir::{Extent, Window};
 const MAX_GROWTH: usize = 255;
 /// Largest difference between end pad and begin pad.
 const MAX_EXTRA: usize = 15;
+/// Most padding above and to the left, which a record has a byte for.
+const MAX_PAD: usize = u8::MAX as usize;
 
 /// One axis of a window that a record can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ fn fit_axis(size: usize, kernel: usize, before: usize, stride: usize, (input, ou
         let extra = u8::try_from(least - pad as i64).ok().filter(|_| least <= most)?;
         Some(Fit { grown, kernel: size, pad: u8::try_from(pad).ok()?, extra })
     };
-    (0..=size.checked_sub(kernel)?).filter_map(fit).min_by_key(|fit| (fit.extra, fit.grown))
+    (0..=size.checked_sub(kernel)?.min(MAX_PAD)).filter_map(fit).min_by_key(|fit| (fit.extra, fit.grown))
 }
 
 fn fit(sizes: (usize, usize), window: Window, input: Extent, output: Extent) -> Option<[Fit; 2]> {
@@ -106,9 +108,15 @@ pub fn pool(window: Window, input: Extent, output: Extent) -> Option<Pool2d> {
 /// The smallest extent, at least `output`, of a pool that has a record. No window may see padding alone, whose maximum is
 /// infinite.
 pub fn larger_pool(window: Window, input: Extent, output: Extent) -> Option<Extent> {
+    if window.before.0.max(window.before.1) > MAX_PAD {
+        return None;
+    }
     let most = |size: usize, before: usize| (size + before).div_ceil(window.stride);
     let (h, w) = (most(input.h, window.before.0), most(input.w, window.before.1));
-    let extents = (output.h..=h).flat_map(|h| (output.w..=w).map(move |w| Extent { h, w, ..output }));
+    // No record has more than so many rows or columns behind the map.
+    let growth = MAX_PAD + MAX_EXTRA + 1;
+    let rows = (output.h..=h).take(growth);
+    let extents = rows.flat_map(|h| (output.w..=w).take(growth).map(move |w| Extent { h, w, ..output }));
     extents.filter(|&extent| pool(window, input, extent).is_some()).min_by_key(|extent| extent.h * extent.w)
 }
 
@@ -131,6 +139,14 @@ mod tests {
 
     fn map(h: usize, w: usize) -> Extent {
         Extent { n: 1, h, w, c: 1 }
+    }
+
+    #[test]
+    fn a_pool_with_absurd_padding_is_not_searched_for() {
+        let window = Window { kernel: (1, 1 << 28), before: (0, 1 << 27), ..Window::POINT };
+        assert_eq!(larger_pool(window, map(5, 6), map(3, 3)), None);
+        let window = Window { kernel: (3, 3), before: (200, 200), ..Window::POINT };
+        assert_eq!(larger_pool(window, map(1 << 28, 1 << 28), map(3, 3)), None);
     }
 
     #[test]
