@@ -6,7 +6,8 @@ use crate::fault::Text;
 /// The place of an error that has none.
 pub const NOWHERE: usize = usize::MAX;
 
-/// Reads values one after another. A read beyond the end, or of what must not be, is an error that names the field and the offset.
+/// Reads values one after another. A read beyond the end, or of what must not be, is an error that names the field and the
+/// offset.
 ///
 /// The reader keeps the first error, and reads nothing but zeros from there on; [`Reader::finish`] tells. So whoever reads a
 /// record reads all its fields and asks once, which is a good part of the size of the code on microcontrollers. Nothing that

@@ -1,6 +1,7 @@
 //! Layer kinds that a build may leave out: the cargo features `blocks` and `yolox`, and what float networks alone have.
 //!
-//! Such a build refuses models with them: where it lacks a feature when they are parsed, where it is one for int8 when they are planned.
+//! Such a build refuses models with them: where it lacks a feature when they are parsed, where it is one for int8 when they are
+//! planned.
 
 use crate::element;
 use crate::fault::{Text, text};

@@ -5,8 +5,8 @@ pub(super) const FILTERS: usize = 4;
 /// Inputs at a time.
 const INPUTS: usize = 4;
 
-/// Adds the products of `input` with the weights of the filters from the first of `weights` on, `pitch` apart. Filters that are not
-/// there, or shorter than the input, add nothing.
+/// Adds the products of `input` with the weights of the filters from the first of `weights` on, `pitch` apart. Filters that are
+/// not there, or shorter than the input, add nothing.
 #[inline(never)]
 pub(super) fn add_products(input: &[f32], weights: &[f32], pitch: usize, sums: &mut [f32; FILTERS]) {
     let mut filters = [&[][..]; FILTERS];
