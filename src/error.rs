@@ -108,28 +108,24 @@ impl Told {
         Self(self.0 & Self::FOUND | relation)
     }
 
-    const fn with_found(self) -> Self {
-        Self(self.0 | Self::FOUND)
-    }
-
     /// The value that was found.
     pub(crate) const fn found(self) -> Self {
-        self.with_found()
+        Self(self.0 | Self::FOUND)
     }
 
     /// That, and the only right one.
     pub(crate) const fn expected(self) -> Self {
-        self.with_found().with_relation(Self::EXACTLY)
+        self.found().with_relation(Self::EXACTLY)
     }
 
     /// That, and the least right one.
     pub(crate) const fn at_least(self) -> Self {
-        self.with_found().with_relation(Self::AT_LEAST)
+        self.found().with_relation(Self::AT_LEAST)
     }
 
     /// That, and the largest right one.
     pub(crate) const fn at_most(self) -> Self {
-        self.with_found().with_relation(Self::AT_MOST)
+        self.found().with_relation(Self::AT_MOST)
     }
 
     const fn has_found(self) -> bool {
@@ -153,7 +149,7 @@ const NO_OFFSET: u32 = u32::MAX;
 
 /// A value of an error, as large as an address can tell: processors of 32 bits have no use for more, and pay for it in each of the
 /// many places that make an error.
-const fn amount(value: u64) -> usize {
+pub(crate) const fn amount(value: u64) -> usize {
     if value <= usize::MAX as u64 { value as usize } else { usize::MAX }
 }
 
@@ -208,7 +204,7 @@ impl Error {
 
     /// States the value that was found.
     pub const fn found(mut self, value: u64) -> Self {
-        (self.told, self.found) = (self.told.with_found(), amount(value));
+        (self.told, self.found) = (self.told.found(), amount(value));
         self
     }
 

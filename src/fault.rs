@@ -21,6 +21,12 @@ impl Text {
         Self { words, kind, told, field_bytes: field_bytes as u8 }
     }
 
+    /// Field and note.
+    #[cfg(not(feature = "f32"))]
+    pub(crate) const fn words(&self) -> &'static str {
+        self.words
+    }
+
     /// The error without numbers.
     pub const fn fault(&'static self) -> Fault {
         self.told(0, 0)

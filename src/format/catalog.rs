@@ -93,13 +93,18 @@ impl TensorEntry {
         r.require((1..=4).contains(&rank), text!(Catalog: at_most, field "tensor rank"), [rank.into(), 4], at);
         r.require(dtype.is_some(), text!(Catalog: at_most, field "tensor dtype"), [code.into(), 3], at);
         let unused = dims.into_iter().skip(usize::from(rank)).find(|&dim| dim != 0).unwrap_or(0);
-        r.require(unused == 0, text!(Catalog: expected, field "unused tensor dim"), [unused, 0], at);
+        r.require(unused == 0, text!(Catalog: expected, field "unused tensor dim"), [unused as usize, 0], at);
         let product = checked_product(entry.active_dims());
         let too_large = text!(Catalog: found, field "num_elements", note "the product of the dims is too large");
-        r.require(product.is_some(), too_large, [elements, 0], at);
+        r.require(product.is_some(), too_large, [elements as usize, 0], at);
         let product = product.unwrap_or(0);
         r.require(product > 0, text!(Catalog: at_least, field "num_elements"), [0, 1], at);
-        r.require(product == elements, text!(Weights: expected, field "num_elements"), [elements, product], at);
+        r.require(
+            product == elements,
+            text!(Weights: expected, field "num_elements"),
+            [elements as usize, product as usize],
+            at,
+        );
         entry
     }
 

@@ -5,7 +5,7 @@ use super::quant::QuantSection;
 use super::reader::{NOWHERE, Reader};
 use super::{FLAG_QUANT, FLAG_TESTS, HEADER_BYTES, Layer, MAGIC, MAX_LAYERS, MAX_TENSORS, NETWORK_CNN, NETWORK_MLP};
 use crate::element::ONLY_INT8;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, amount};
 use crate::fault::{Text, text};
 use crate::tensor::MAX_RANK;
 
@@ -207,7 +207,7 @@ impl<'m> Model<'m> {
 
     fn check_quant_count(&self, r: &mut Reader<'_>) {
         if let Some(quant) = self.quant {
-            let counts = [quant.len() as u32, self.header.num_weight_tensors];
+            let counts = [quant.len(), self.header.num_weight_tensors as usize];
             let text = text!(Weights: expected, field "QUAN count");
             r.require(counts[0] == counts[1], text, counts, quant.offset() + 4);
         }
@@ -216,9 +216,9 @@ impl<'m> Model<'m> {
     fn check_file_size(&self, r: &mut Reader<'_>) {
         let parts = u64::from(self.header.weights_bytes) + u64::from(self.header.biases_bytes);
         let end = self.payload_offset as u64 + parts;
-        let told = [amount(self.bytes.len() as u64), amount(end)];
+        let told = [self.bytes.len(), amount(end)];
         let too_large = text!(SizeOverflow: at_most, field "model size");
-        r.require(end <= u64::from(u32::MAX), too_large, [told[1], u32::MAX], NOWHERE);
+        r.require(end <= u64::from(u32::MAX), too_large, [told[1], u32::MAX as usize], NOWHERE);
         let is_whole = self.bytes.len() as u64 >= end;
         r.require(is_whole, text!(FileSize: at_least, field "file size"), told, NOWHERE);
         let has_more = self.bytes.len() as u64 > end && self.header.flags & FLAG_TESTS == 0;
@@ -234,7 +234,7 @@ impl Header {
 
     fn read(r: &mut Reader<'_>, bytes: &[u8]) -> Self {
         r.require(bytes.starts_with(&MAGIC), text!(Magic), [0; 2], NOWHERE);
-        let sizes = [amount(bytes.len() as u64), HEADER_BYTES as u32];
+        let sizes = [bytes.len(), HEADER_BYTES];
         r.require(bytes.len() >= HEADER_BYTES, text!(Magic: at_least, field "file size"), sizes, NOWHERE);
         // The bytes are there, so that nobody reads the name.
         const FIELD: &str = "header";
@@ -257,14 +257,14 @@ impl Header {
 
     fn check(&self, r: &mut Reader<'_>) {
         let text = text!(Version: found, field "format version", note "this library reads versions 3 and 4");
-        r.require((3..=4).contains(&self.version), text, [self.version, 0], 4);
+        r.require((3..=4).contains(&self.version), text, [self.version as usize, 0], 4);
         let limits = [
             (text!(Limit: at_most, field "num_layers"), self.num_layers, MAX_LAYERS, 28),
             (text!(Limit: at_most, field "num_weight_tensors"), self.num_weight_tensors, MAX_TENSORS, 32),
             (text!(Limit: at_most, field "num_bias_tensors"), self.num_bias_tensors, MAX_TENSORS, 36),
         ];
         for (text, count, most, at) in limits {
-            r.require(count <= most, text, [count, most], at);
+            r.require(count <= most, text, [count as usize, most as usize], at);
         }
         let text = text!(Quant, note "flag 0x0002 (int8) needs format version 4");
         r.require(!self.is_quantized() || self.version >= 4, text, [0; 2], 10);
@@ -273,34 +273,29 @@ impl Header {
 
     /// Rank by network kind, dimensions above zero within the rank and zero beyond it.
     fn check_input(&self, r: &mut Reader<'_>) {
-        let rank = u32::from(self.input_rank);
+        let rank = usize::from(self.input_rank);
         let (text, expected) = match self.network {
             NETWORK_MLP => (text!(Header: expected, field "input_rank", note "an MLP input is [batch, features]"), 2),
             NETWORK_CNN => {
                 (text!(Header: expected, field "input_rank", note "a CNN input is [height, width, channels]"), 3)
             }
             _ if rank == 0 => (text!(Header: at_least, field "input_rank"), 1),
-            _ => (text!(Header: at_most, field "input_rank"), rank.min(MAX_RANK as u32)),
+            _ => (text!(Header: at_most, field "input_rank"), rank.min(MAX_RANK)),
         };
         r.require(rank == expected, text, [rank, expected], 9);
         for (index, dim) in self.input_shape.into_iter().enumerate() {
             let at = 12 + 4 * index;
-            if index < usize::from(self.input_rank) {
+            if index < rank {
                 r.require(dim != 0, text!(Header: at_least, field "input dimension"), [0, 1], at);
             } else {
-                r.require(dim == 0, text!(Header: expected, field "unused input dimension"), [dim, 0], at);
+                r.require(dim == 0, text!(Header: expected, field "unused input dimension"), [dim as usize, 0], at);
             }
         }
     }
 }
 
 fn check_sum(r: &mut Reader<'_>, text: &'static Text, found: u32, sum: u64, at: usize) {
-    r.require(u64::from(found) == sum, text, [found, amount(sum)], at);
-}
-
-/// A number as an error tells it.
-fn amount(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    r.require(u64::from(found) == sum, text, [found as usize, amount(sum)], at);
 }
 
 /// Index of the first NaN or infinity among little-endian floats.

@@ -73,7 +73,7 @@ impl<'m> QuantSection<'m> {
         let is_there = r.take(4, "QUAN magic") == MAGIC;
         r.require(is_there, text!(Quant, note "the quantization section must start with QUAN"), [0; 2], offset);
         let (entries, flags) = (r.u16("QUAN count"), r.u16("QUAN flags"));
-        let (count, most) = (entries.into(), MAX_QUANT_ENTRIES.into());
+        let (count, most) = (usize::from(entries), usize::from(MAX_QUANT_ENTRIES));
         r.require(count >= 1, text!(Quant: at_least, field "QUAN count"), [count, 1], offset + 4);
         r.require(count <= most, text!(Quant: at_most, field "QUAN count"), [count, most], offset + 4);
         let section = Self { file, offset, entries, flags };

@@ -66,13 +66,13 @@ impl<'m> Reader<'m> {
     /// Keeps an error about two numbers, found and expected, at a place in the file, which may be [`NOWHERE`].
     #[cold]
     #[inline(never)]
-    pub fn refuse(&mut self, text: &'static Text, [found, expected]: [u32; 2], at: usize) {
-        self.keep(text.told_at(found as usize, expected as usize, at));
+    pub fn refuse(&mut self, text: &'static Text, [found, expected]: [usize; 2], at: usize) {
+        self.keep(text.told_at(found, expected, at));
     }
 
     /// [`Reader::refuse`] unless something holds.
     #[inline(never)]
-    pub fn require(&mut self, holds: bool, text: &'static Text, numbers: [u32; 2], at: usize) {
+    pub fn require(&mut self, holds: bool, text: &'static Text, numbers: [usize; 2], at: usize) {
         if !holds {
             self.refuse(text, numbers, at);
         }

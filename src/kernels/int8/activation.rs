@@ -25,7 +25,7 @@ pub fn code_of(activation: Activation, code: i8, input: QuantParams, output: Qua
     let steps = i32::from(code) - input.zero_point;
     // Nothing is left of a scale that is no positive number.
     let Some(size) = Real::of(input.scale).map(|scale| scale.times(steps.unsigned_abs())) else { return i8::MIN };
-    let (size, is_negative) = (size, steps < 0);
+    let is_negative = steps < 0;
     let (code, is_negative) = match activation {
         Activation::Sigmoid => (logistic_steps(size), is_negative),
         // 128 tanh(x) = 256 sigmoid(2 x) - 128

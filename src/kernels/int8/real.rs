@@ -97,13 +97,8 @@ impl Real {
 
     /// The number without what is behind the point; the largest of 32 bits where it has more.
     pub const fn truncated(self) -> u32 {
-        let bits = 64 - self.significand.leading_zeros() as i32 + self.exponent;
-        match self.exponent {
-            _ if bits > 32 => u32::MAX,
-            0.. => (self.significand << self.exponent) as u32,
-            -63..0 => (self.significand >> -self.exponent) as u32,
-            _ => 0,
-        }
+        let whole = self.fixed(0);
+        if whole > u32::MAX as u64 { u32::MAX } else { whole as u32 }
     }
 
     /// The number with this many fraction bits, without those behind; the largest of 64 bits where it has more.

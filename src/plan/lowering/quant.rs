@@ -130,7 +130,12 @@ impl<'m> Lowering<'m, '_> {
             );
         }
         if !(-128..=127).contains(&params.zero_point) {
-            return Err(text!(Quant, field "bias zero point of conv2", note "must be the zero point of the block's output, -128 to 127").fault());
+            let text = text!(
+                Quant,
+                field "bias zero point of conv2",
+                note "must be the zero point of the block's output, -128 to 127"
+            );
+            return Err(text.fault());
         }
         Ok(params)
     }
